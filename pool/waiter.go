@@ -1,0 +1,185 @@
+package pool
+
+import (
+	"context"
+	"time"
+)
+
+// waiter is one Acquire in the queue. It leaves the queue exactly once, under the lock: chosen (lease or err is set
+// and ready is signalled) or by itself (timeout or context).
+type waiter[K comparable, C any] struct {
+	shelf   *shelf[K, C] // of the kind it wants
+	holder  Holder
+	ticket  uint64
+	queued  bool
+	covered bool // a dial is on the way for it
+
+	lease Lease[K, C]
+	err   error
+	ready chan struct{} // holds one, so that the signal never blocks under the lock
+	timer *time.Timer
+
+	place node[*waiter[K, C]]
+}
+
+// queue is the waiters of all kinds in order of arrival.
+type queue[K comparable, C any] struct {
+	list      list[*waiter[K, C]]
+	uncovered int // waiters with no dial on the way for them
+	tickets   uint64
+}
+
+// ticket is the place in line of an Acquire that begins now.
+func (q *queue[K, C]) ticket() uint64 {
+	q.tickets++
+	return q.tickets
+}
+
+// insert puts w in line by its ticket: at the end, unless w probed a dead connection while others arrived. Then it also
+// takes over the cover of the last of its kind whom it comes before, so that the covered stay the first of their kind.
+func (q *queue[K, C]) insert(w *waiter[K, C]) {
+	after := q.list.back
+	for ; after != nil && after.item.ticket > w.ticket; after = after.prev {
+		if other := after.item; other.covered && other.shelf == w.shelf && !w.covered {
+			other.covered, w.covered = false, true
+		}
+	}
+	q.list.insertAfter(after, &w.place)
+	q.uncovered++
+}
+
+// first returns the first waiter that wants kind s, or nil.
+func (q *queue[K, C]) first(s *shelf[K, C]) *waiter[K, C] {
+	if s.waiting == 0 {
+		return nil
+	}
+	for n := q.list.front; n != nil; n = n.next {
+		if n.item.shelf == s {
+			return n.item
+		}
+	}
+	return nil
+}
+
+// firstUncovered returns the first waiter without a dial on the way, of kind s, or of any kind when s is nil. At most
+// Size waiters are covered, and those stand at the front but for a few, so the walk is short.
+func (q *queue[K, C]) firstUncovered(s *shelf[K, C]) *waiter[K, C] {
+	for n := q.list.front; n != nil; n = n.next {
+		if w := n.item; !w.covered && (s == nil || w.shelf == s) {
+			return w
+		}
+	}
+	return nil
+}
+
+// firstFor returns the first waiter to whom a connection of kind s is of use: one of that kind, or one of another kind
+// that has no dial on the way.
+func (q *queue[K, C]) firstFor(s *shelf[K, C]) *waiter[K, C] {
+	if s.waiting == 0 && q.uncovered == 0 {
+		return nil
+	}
+	for n := q.list.front; n != nil; n = n.next {
+		if w := n.item; w.shelf == s || !w.covered {
+			return w
+		}
+	}
+	return nil
+}
+
+func (p *Pool[K, C]) enqueueLocked(k K, h Holder, ticket uint64) *waiter[K, C] {
+	w, _ := p.spare.Get().(*waiter[K, C])
+	if w == nil {
+		w = &waiter[K, C]{ready: make(chan struct{}, 1)}
+		w.place.item = w
+	}
+	w.shelf, w.holder, w.ticket, w.queued = p.shelfLocked(k), h, ticket, true
+	w.shelf.waiting++
+	p.queue.insert(w)
+	p.coverLocked(w.shelf) // a dial whose own waiter has left may be on the way
+	p.stat.Waits++
+	h.Waiting(p.stat.Now)
+	return w
+}
+
+// dequeueLocked takes w out of the queue; a dial that was on the way for it is now on the way for the next of its kind.
+// When w leaves because a dial ended, that record must have left the dialing state before.
+func (p *Pool[K, C]) dequeueLocked(w *waiter[K, C]) {
+	s := w.shelf
+	w.queued = false
+	p.queue.list.remove(&w.place)
+	s.waiting--
+	if w.covered {
+		w.covered = false
+		s.covered--
+	} else {
+		p.queue.uncovered--
+	}
+	p.coverLocked(s)
+	p.dropShelfLocked(s)
+}
+
+// coverLocked matches the dials of one kind with its first waiters.
+func (p *Pool[K, C]) coverLocked(s *shelf[K, C]) {
+	for s.covered < min(s.dialing, s.waiting) {
+		p.queue.firstUncovered(s).covered = true
+		s.covered++
+		p.queue.uncovered--
+	}
+}
+
+func (p *Pool[K, C]) deliverLocked(w *waiter[K, C], r *record[K, C]) {
+	w.lease = p.grantLocked(r, w.holder)
+	p.dequeueLocked(w)
+	w.ready <- struct{}{}
+}
+
+func (p *Pool[K, C]) failLocked(w *waiter[K, C], err error) {
+	p.dequeueLocked(w)
+	p.stat.WaitErrors++
+	w.holder.GaveUp(p.stat.Now)
+	w.err = err
+	w.ready <- struct{}{}
+}
+
+// await waits until w is chosen, its time is up or ctx ends.
+func (p *Pool[K, C]) await(ctx context.Context, w *waiter[K, C]) (Lease[K, C], error) {
+	if w.timer == nil {
+		w.timer = time.NewTimer(p.cfg.WaitTimeout)
+	} else {
+		w.timer.Reset(p.cfg.WaitTimeout)
+	}
+	select {
+	case <-w.ready:
+	case <-w.timer.C:
+		p.leave(w, ErrWaitTimeout, &p.stat.WaitTimeouts)
+	case <-ctx.Done():
+		p.leave(w, ctx.Err(), &p.stat.Abandoned)
+	}
+	w.timer.Stop()
+	lease, err := w.lease, w.err
+	p.recycle(w)
+	return lease, err
+}
+
+// leave ends w's wait with err and counts it, unless w has been chosen in the meantime: then what it was chosen for is delivered,
+// since the holder has been told so already and the connection must not be lost.
+func (p *Pool[K, C]) leave(w *waiter[K, C], err error, counter *uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !w.queued {
+		<-w.ready // sent under the lock, so it is there
+		return
+	}
+	p.settleLocked()
+	p.dequeueLocked(w)
+	*counter++
+	w.holder.GaveUp(p.stat.Now)
+	w.err = err
+}
+
+// recycle keeps w's channel and timer for another wait. That is safe because w is out of the queue and its signal,
+// if there was one, has been received: nobody else can reach it.
+func (p *Pool[K, C]) recycle(w *waiter[K, C]) {
+	w.shelf, w.holder, w.lease, w.err = nil, nil, Lease[K, C]{}, nil
+	p.spare.Put(w)
+}
