@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+
+	"github.com/conntag/conntag/attribution"
+	"github.com/conntag/conntag/pool"
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// staleRetries bounds how many dead backend connections one command may run into before its client hears of it.
+const staleRetries = 3
+
+// acquire makes sure that the session has a lease whose connection is in the session's state. Nothing of the
+// client's command was sent yet, so a connection that turns out dead is replaced without the client noticing.
+func (s *Session) acquire() (*backendConn, error) {
+	if s.lease.Valid() {
+		return s.lease.Conn(), nil
+	}
+	for try := 1; ; try++ {
+		if err := s.lend(); err != nil {
+			return nil, err
+		}
+		b := s.lease.Conn()
+		err := s.prepare(b)
+		if err == nil {
+			s.view.backend.Store(b)
+			return b, nil
+		}
+		s.dropLease()
+		if server := (*wire.ServerError)(nil); errors.As(err, &server) || try == staleRetries {
+			return nil, err
+		}
+	}
+}
+
+// lend waits for a lease. A client that hangs up while it waits leaves the queue.
+func (s *Session) lend() error {
+	var ok bool
+	if s.lease, ok = s.srv.pool.TryAcquire(s.kind(), &s.meter, s.prefer); ok {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(s.srv.ctx)
+	defer cancel()
+	stop := s.client.watchHangup(cancel)
+	defer stop()
+	var err error
+	s.lease, err = s.srv.pool.Acquire(ctx, s.kind(), &s.meter, s.prefer)
+	switch {
+	case errors.Is(err, pool.ErrWaitTimeout):
+		s.meter.TimedOut()
+	case errors.Is(err, context.Canceled) && s.srv.ctx.Err() == nil:
+		return clientError(errClientGone)
+	}
+	return err
+}
+
+var errClientGone = errors.New("client hung up while it waited for a backend connection")
+
+// prepare replays what differs between the session and the connection: nothing, nearly always.
+func (s *Session) prepare(b *backendConn) error {
+	if b.lastID.owner != nil && b.lastID.owner != &s.insertID {
+		if err := b.captureInsertID(); err != nil {
+			return err
+		}
+	}
+	if b.settings == s.state.settings && b.schema == s.state.schema && b.multi == s.state.multi {
+		return nil
+	}
+	return s.replay(b)
+}
+
+func (s *Session) replay(b *backendConn) error {
+	var commands [][]byte
+	if !b.settings.equal(s.state.settings) {
+		commands = append(commands, queryCommand(string(appendReplay(nil, b.settings, s.state.settings))))
+	}
+	if b.schema != s.state.schema {
+		commands = append(commands, textCommand(wire.ComInitDB, s.state.schema))
+	}
+	if b.multi != s.state.multi {
+		commands = append(commands, setOption(s.state.multi))
+	}
+	if len(commands) > 0 {
+		if err := b.exec(internalTimeout, commands...); err != nil {
+			return err
+		}
+	}
+	b.settings, b.schema, b.multi = s.state.settings, s.state.schema, s.state.multi
+	return nil
+}
+
+// setOption frames COM_SET_OPTION, whose two values are 0 for several statements in one text and 1 for one.
+func setOption(multi bool) []byte {
+	p := []byte{3, 0, 0, 0, byte(wire.ComSetOption), 0, 0}
+	if !multi {
+		binary.LittleEndian.PutUint16(p[wire.HeaderLen+1:], 1)
+	}
+	return p
+}
+
+// rest gives the lease back at a safe point, or says in which phase it is kept.
+func (s *Session) rest() {
+	switch {
+	case !s.lease.Valid():
+	case s.state.atSafePoint():
+		s.release()
+	case s.state.inTrans || s.state.doubt:
+		s.meter.Enter(attribution.IdleInTransaction, s.srv.now())
+	default:
+		s.meter.Enter(attribution.Pinned, s.srv.now())
+	}
+}

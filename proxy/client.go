@@ -1,0 +1,256 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// bufferSize holds nearly every command and most replies; streamSize is what a result gets once it turned out long.
+const (
+	bufferSize = 16 << 10
+	streamSize = 64 << 10
+)
+
+var (
+	buffers       = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+	streamBuffers = sync.Pool{New: func() any { return new([streamSize]byte) }}
+)
+
+// clientConn is the application's side of a session. Between commands it holds no buffer: it waits for readability
+// and takes one then, so that an idle client costs its goroutine and its socket.
+type clientConn struct {
+	net.Conn
+	raw    syscall.RawConn // nil under TLS, whose layer buffers by itself
+	socket syscall.RawConn // the plain socket, also under TLS
+	counts *trafficCounts
+	small  *[bufferSize]byte // nil while parked
+	in     []byte            // the bytes read and not yet consumed are in[from:]
+	from   int
+	tryRd  func(fd uintptr) bool
+	readN  int
+	readE  error
+}
+
+func newClientConn(conn net.Conn, counts *trafficCounts) *clientConn {
+	c := &clientConn{Conn: conn, counts: counts}
+	if sc, ok := conn.(syscall.Conn); ok {
+		if raw, err := sc.SyscallConn(); err == nil {
+			c.raw, c.socket = raw, raw
+		}
+	}
+	c.tryRd = c.tryRead
+	return c
+}
+
+// secure goes on over TLS.
+func (c *clientConn) secure(conn net.Conn) { c.Conn, c.raw = conn, nil }
+
+// command is one command of a client's.
+type command struct {
+	framed  []byte // as it goes to the backend: headers and payload
+	payload []byte // the command byte and what follows
+	nextSeq byte   // number of the reply's first packet
+}
+
+func (c command) code() wire.Command { return wire.Command(c.payload[0]) }
+
+// readCommand waits for the next command, of at most limit bytes. The command is valid until the next call.
+func (c *clientConn) readCommand(limit int) (command, error) {
+	if c.from == len(c.in) {
+		c.park()
+	}
+	if err := c.need(wire.HeaderLen); err != nil {
+		return command{}, err
+	}
+	size := wire.PayloadLen(c.in[c.from:])
+	if size > limit {
+		return command{}, clientError(wire.ErrPacketTooLarge)
+	}
+	if c.in[c.from+3] != 0 {
+		return command{}, clientError(wire.ErrSequence)
+	}
+	if err := c.need(wire.HeaderLen + size); err != nil {
+		return command{}, noEOF(err)
+	}
+	framed := c.in[c.from : c.from+wire.HeaderLen+size]
+	c.from += len(framed)
+	if size == wire.MaxPayload {
+		return c.readLong(framed[wire.HeaderLen:], limit)
+	}
+	if size == 0 {
+		return command{}, clientError(wire.ErrMalformed)
+	}
+	return command{framed, framed[wire.HeaderLen:], 1}, nil
+}
+
+// readLong puts a command of several packets together: what is read out of it must see it in one piece.
+func (c *clientConn) readLong(first []byte, limit int) (command, error) {
+	payload := append(make([]byte, 0, 2*len(first)), first...)
+	for seq := byte(1); ; seq++ {
+		if err := c.need(wire.HeaderLen); err != nil {
+			return command{}, noEOF(err)
+		}
+		size := wire.PayloadLen(c.in[c.from:])
+		switch {
+		case len(payload)+size > limit:
+			return command{}, clientError(wire.ErrPacketTooLarge)
+		case c.in[c.from+3] != seq:
+			return command{}, clientError(wire.ErrSequence)
+		}
+		if err := c.need(wire.HeaderLen + size); err != nil {
+			return command{}, noEOF(err)
+		}
+		payload = append(payload, c.in[c.from+wire.HeaderLen:c.from+wire.HeaderLen+size]...)
+		c.from += wire.HeaderLen + size
+		if size < wire.MaxPayload {
+			framed, next := wire.AppendPacket(make([]byte, 0, len(payload)+64), 0, payload)
+			return command{framed, payload, next}, nil
+		}
+	}
+}
+
+// need reads until n unconsumed bytes are there.
+func (c *clientConn) need(n int) error {
+	for len(c.in)-c.from < n {
+		if err := c.fill(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill reads once, making room for n unconsumed bytes first.
+func (c *clientConn) fill(n int) error {
+	if c.small == nil {
+		if c.raw != nil {
+			return c.fillParked()
+		}
+		c.take()
+	}
+	if c.from > 0 && (cap(c.in)-c.from < n || c.from == len(c.in)) {
+		c.in = c.in[:copy(c.in[:cap(c.in)], c.in[c.from:])]
+		c.from = 0
+	}
+	if cap(c.in) < n {
+		c.in = append(make([]byte, 0, n), c.in...)
+	}
+	k, err := c.Conn.Read(c.in[len(c.in):cap(c.in)])
+	return c.received(k, err)
+}
+
+// fillParked waits without a buffer and reads into a fresh one.
+func (c *clientConn) fillParked() error {
+	err := c.raw.Read(c.tryRd)
+	if err == nil {
+		err = c.readE
+	}
+	return c.received(c.readN, err)
+}
+
+// tryRead is called by the poller, first at once and then whenever the socket may be readable.
+func (c *clientConn) tryRead(fd uintptr) bool {
+	c.take()
+	for {
+		c.readN, c.readE = syscall.Read(int(fd), c.small[:])
+		if c.readE != syscall.EINTR {
+			break
+		}
+	}
+	if c.readN < 0 {
+		c.readN = 0
+	}
+	if c.readE == syscall.EAGAIN {
+		c.drop()
+		return false
+	}
+	if c.readN == 0 && c.readE == nil {
+		c.readE = io.EOF
+	}
+	return true
+}
+
+func (c *clientConn) received(n int, err error) error {
+	c.in = c.in[:len(c.in)+n]
+	c.counts.received.Add(uint64(n))
+	if n > 0 {
+		return nil
+	}
+	if err == nil {
+		err = io.ErrNoProgress
+	}
+	return clientError(err)
+}
+
+func (c *clientConn) take() {
+	c.small = buffers.Get().(*[bufferSize]byte)
+	c.in, c.from = c.small[:0], 0
+}
+
+func (c *clientConn) drop() {
+	buffers.Put(c.small)
+	c.small, c.in, c.from = nil, nil, 0
+}
+
+// park gives the buffer back; there must be no unconsumed bytes.
+func (c *clientConn) park() {
+	if c.small != nil {
+		c.drop()
+	}
+}
+
+func (c *clientConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.counts.sent.Add(uint64(n))
+	return n, clientError(err)
+}
+
+// send writes one packet of our own as the reply's number seq.
+func (c *clientConn) send(seq byte, payload []byte) error {
+	out, _ := wire.AppendPacket(make([]byte, 0, wire.HeaderLen+len(payload)), seq, payload)
+	_, err := c.Write(out)
+	return err
+}
+
+// watchHangup calls lost when the client closes its connection while it should be waiting for us. It returns when
+// that happened, when bytes arrived (a client that sends ahead is alive), or when stop was called.
+func (c *clientConn) watchHangup(lost func()) (stop func()) {
+	if c.socket == nil {
+		return func() {}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_ = c.socket.Read(func(fd uintptr) bool {
+			var one [1]byte
+			n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+			if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR) {
+				return false
+			}
+			if n <= 0 {
+				lost()
+			}
+			return true
+		})
+	})
+	return func() {
+		_ = c.SetReadDeadline(time.Unix(1, 0)) // wakes the reader at once
+		wg.Wait()
+		_ = c.SetReadDeadline(time.Time{})
+	}
+}
+
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return clientError(io.ErrUnexpectedEOF)
+	}
+	return err
+}
+
+func isReset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}

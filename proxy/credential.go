@@ -1,0 +1,147 @@
+package proxy
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// credential is one configured user: how a client proves to be it, and what stands behind it at the backend.
+type credential struct {
+	cfg      User
+	secret   *secret
+	networks []netip.Prefix
+	open     atomic.Int64 // sessions logged in
+}
+
+func newCredential(u User) (*credential, error) {
+	c := &credential{cfg: u, secret: &secret{plain: u.Password, hasPlain: true}}
+	if u.AuthString != "" {
+		s, err := parseAuthString(u.AuthString)
+		if err != nil {
+			return nil, err
+		}
+		c.secret = s
+	}
+	for _, n := range u.Networks {
+		p, err := netip.ParsePrefix(n)
+		if err != nil {
+			return nil, err
+		}
+		c.networks = append(c.networks, p)
+	}
+	return c, nil
+}
+
+// allows reports whether a client may come from addr; a unix socket has no address and is local.
+func (c *credential) allows(addr netip.Addr) bool {
+	return len(c.networks) == 0 || !addr.IsValid() ||
+		slices.ContainsFunc(c.networks, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
+}
+
+// plugin is what this user must log in with; empty when either will do.
+func (c *credential) plugin() string {
+	switch {
+	case c.cfg.AuthPlugin != "":
+		return c.cfg.AuthPlugin
+	case c.secret.native != nil:
+		return mysql.AUTH_NATIVE_PASSWORD
+	case c.secret.crypt != nil:
+		return mysql.AUTH_CACHING_SHA2_PASSWORD
+	}
+	return ""
+}
+
+// kind is the login at the backend.
+func (c *credential) kind(caps wire.Capability) kind {
+	k := kind{user: c.cfg.BackendUser, password: c.cfg.BackendPassword, caps: caps & kindCaps}
+	if k.user == "" {
+		k.user, k.password = c.cfg.Name, c.cfg.Password
+	}
+	return k
+}
+
+// secret is what a password is checked against: the plain text, or one of the two hashes that mysql.user keeps.
+type secret struct {
+	plain    string
+	hasPlain bool
+	native   []byte // SHA1(SHA1(password))
+	crypt    []byte // "$A$005$" salt and digest, of caching_sha2_password
+	// fast is SHA256(SHA256(password)), known once somebody has logged in with the whole password.
+	fast atomic.Pointer[[sha256.Size]byte]
+}
+
+const cryptPrefix = "$A$005$"
+
+// parseAuthString reads an authentication_string of mysql.user.
+func parseAuthString(s string) (*secret, error) {
+	switch {
+	case strings.HasPrefix(s, "*") && len(s) == 41:
+		if raw, err := hex.DecodeString(s[1:]); err == nil {
+			return &secret{native: raw}, nil
+		}
+	case strings.HasPrefix(s, cryptPrefix) && len(s) == len(cryptPrefix)+20+43:
+		return &secret{crypt: []byte(s)}, nil
+	}
+	return nil, errors.New(`must be "*" and 40 hex digits (mysql_native_password) or "$A$005$…" of 70 characters (caching_sha2_password)`)
+}
+
+// checkNative verifies a mysql_native_password scramble.
+func (s *secret) checkNative(salt, response []byte) bool {
+	if s.hasPlain {
+		return subtle.ConstantTimeCompare(mysql.CalcNativePassword(salt, []byte(s.plain)), response) == 1
+	}
+	if len(response) != sha1.Size || s.native == nil {
+		return false
+	}
+	mask := sha1.Sum(append(bytes.Clone(salt), s.native...))
+	stage1 := make([]byte, sha1.Size)
+	subtle.XORBytes(stage1, response, mask[:])
+	stage2 := sha1.Sum(stage1)
+	return subtle.ConstantTimeCompare(stage2[:], s.native) == 1
+}
+
+// checkFast verifies a caching_sha2_password scramble; known is false when only the whole password can tell.
+func (s *secret) checkFast(salt, response []byte) (valid, known bool) {
+	if s.hasPlain {
+		return subtle.ConstantTimeCompare(mysql.CalcCachingSha2Password(salt, []byte(s.plain)), response) == 1, true
+	}
+	fast := s.fast.Load()
+	if fast == nil {
+		return false, false
+	}
+	if len(response) != sha256.Size {
+		return false, true
+	}
+	mask := sha256.Sum256(append(fast[:], salt...))
+	stage1 := make([]byte, sha256.Size)
+	subtle.XORBytes(stage1, response, mask[:])
+	stage2 := sha256.Sum256(stage1)
+	return subtle.ConstantTimeCompare(stage2[:], fast[:]) == 1, true
+}
+
+// checkWhole verifies the password itself and remembers what makes the next login fast.
+func (s *secret) checkWhole(password string) bool {
+	if s.crypt == nil {
+		return s.hasPlain && subtle.ConstantTimeCompare([]byte(s.plain), []byte(password)) == 1
+	}
+	valid, err := mysql.Check256HashingPassword(s.crypt, password)
+	if err != nil || !valid {
+		return false
+	}
+	once := sha256.Sum256([]byte(password))
+	twice := sha256.Sum256(once[:])
+	s.fast.Store(&twice)
+	return true
+}

@@ -1,0 +1,146 @@
+package proxy
+
+import (
+	"errors"
+
+	"github.com/conntag/conntag/attribution"
+	"github.com/conntag/conntag/internal/sqlscan"
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// dispatch does one command. What it returns ends the session; everything else the client has been told.
+func (s *Session) dispatch(cmd command) error {
+	switch cmd.code() {
+	case wire.ComQuery:
+		return s.query(cmd)
+	case wire.ComStmtPrepare:
+		return s.stmtPrepare(cmd)
+	case wire.ComStmtExecute:
+		return s.stmtExecute(cmd)
+	case wire.ComStmtFetch:
+		return s.stmtFetch(cmd)
+	case wire.ComStmtReset:
+		return s.stmtReset(cmd)
+	case wire.ComStmtClose:
+		return s.stmtClose(cmd)
+	case wire.ComStmtSendLongData:
+		return s.stmtSendLongData(cmd)
+	case wire.ComPing:
+		if !s.lease.Valid() { // held, the backend must answer: its health is what the client asks for
+			return s.sendOK(cmd.nextSeq)
+		}
+		return s.pass(cmd)
+	case wire.ComInitDB:
+		return s.pass(cmd, effect{kind: effectOwnState})
+	case wire.ComResetConnection:
+		return s.resetConnection(cmd)
+	case wire.ComChangeUser:
+		return s.changeUser(cmd)
+	case wire.ComSetOption:
+		return s.setOption(cmd)
+	case wire.ComProcessKill:
+		return s.processKill(cmd)
+	case wire.ComFieldList, wire.ComStatistics, wire.ComProcessInfo, wire.ComCreateDB, wire.ComDropDB, wire.ComRefresh, wire.ComDebug:
+		return s.pass(cmd)
+	}
+	return s.sendError(cmd.nextSeq, errUnknownCommand)
+}
+
+// query is COM_QUERY: the path of nearly every statement.
+func (s *Session) query(cmd command) error {
+	sql := cmd.payload[1:]
+	st := sqlscan.Scan(sql, s.state.mode)
+	s.begin(s.callerOf(sql, &st))
+	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
+	if mayTouchState(&st, s.state.pins != 0) {
+		s.job.effects = readEffects(sql, &st, s.state.mode)
+	}
+	if st.First == sqlscan.Kill {
+		return s.kill(sql)
+	}
+	return s.exchange()
+}
+
+// pass sends a command through as it is.
+func (s *Session) pass(cmd command, effects ...effect) error {
+	s.begin(nil)
+	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: cmd.code().Shape(), effects: effects}
+	return s.exchange()
+}
+
+// callerOf is the account of the caller that the statement's tag names; nil when there is none.
+func (s *Session) callerOf(sql []byte, st *sqlscan.Statement) *attribution.Account {
+	comments := st.Comments()
+	if len(comments) == 0 {
+		return nil
+	}
+	return s.srv.tagged(sql, comments)
+}
+
+// begin counts a statement and tells the meter whose it is; nil inherits.
+func (s *Session) begin(a *attribution.Account) {
+	s.view.statements.Add(1)
+	s.meter.Statement(a, s.srv.now())
+}
+
+// refuse answers the job at hand with a server's error and counts it.
+func (s *Session) refuse(e *wire.ServerError) error {
+	s.meter.Error(attribution.ClassOf(e.Code))
+	if s.job.shape == wire.ShapeNone {
+		return nil
+	}
+	return s.sendError(s.job.nextSeq, e)
+}
+
+func asServerError(err error) *wire.ServerError {
+	var e *wire.ServerError
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}
+
+// resetConnection is COM_RESET_CONNECTION: the session is as after its login, but keeps its current schema. Without
+// a lease nothing of it is on any backend connection, and the server need not hear of it.
+func (s *Session) resetConnection(cmd command) error {
+	s.begin(nil)
+	if s.lease.Valid() {
+		s.returnLease()
+	}
+	s.clear()
+	return s.sendOK(cmd.nextSeq)
+}
+
+// clear puts the session's own state back to what the login made it.
+func (s *Session) clear() {
+	before := s.state.pins
+	s.state = state{schema: s.state.schema, settings: s.login.settings, status: wire.StatusAutocommit,
+		multi: s.login.caps.Has(wire.MultiStatements)}
+	s.state.mode = s.srv.modeOf(s.state.settings)
+	if s.state.mode&sqlscan.NoBackslashEscapes != 0 {
+		s.state.status |= wire.StatusNoBackslashEscapes
+	}
+	s.prepared = preparedStatements{last: s.prepared.last}
+	s.insertID.set(0)
+	s.notePins(before)
+}
+
+// setOption is COM_SET_OPTION: it allows or forbids several statements in one text. It is session state like any
+// other, and the next backend connection hears of it when it matters.
+func (s *Session) setOption(cmd command) error {
+	if len(cmd.payload) < 3 || cmd.payload[1] > 1 || cmd.payload[2] != 0 {
+		return s.sendError(cmd.nextSeq, errUnknownCommand)
+	}
+	s.begin(nil)
+	s.state.multi = cmd.payload[1] == 0
+	if s.lease.Valid() {
+		s.job = job{nextSeq: cmd.nextSeq, shape: wire.ShapeOK}
+		b := s.lease.Conn()
+		if err := b.exec(internalTimeout, setOption(s.state.multi)); err != nil {
+			return s.lost(err, false)
+		}
+		b.multi = s.state.multi
+		s.rest()
+	}
+	return s.client.send(cmd.nextSeq, wire.AppendEOF(nil, 0, s.state.status))
+}

@@ -1,0 +1,102 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/conntag/conntag/pool"
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// Side says on which side of the proxy an error arose. It is set once, where the I/O happens.
+type Side byte
+
+// The sides.
+const (
+	SideProxy Side = iota
+	SideClient
+	SideBackend
+)
+
+func (s Side) String() string { return [...]string{"proxy", "client", "backend"}[s] }
+
+// Error is an error with its side. It ends in Session.end, which alone decides what the client and the log see.
+type Error struct {
+	Side Side
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Side.String() + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+func clientError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{SideClient, err}
+}
+
+func backendError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{SideBackend, err}
+}
+
+func sideOf(err error) Side {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return e.Side
+	}
+	return SideProxy
+}
+
+// gone reports whether err is only a peer that closed its connection.
+func gone(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, os.ErrDeadlineExceeded) || isReset(err)
+}
+
+// Codes that clients know from their own library: we say them where a direct client would have found out itself.
+const (
+	crConnHostError = 2003
+	crServerLost    = 2013
+)
+
+var (
+	errMalformedReply  = errors.New("reply makes no sense; the connection has lost step")
+	errUnaskedReply    = errors.New("backend sent more than the reply")
+	errShuttingDown    = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag is shutting down; connect again"}
+	errLostBackend     = &wire.ServerError{Code: crServerLost, State: "HY000", Message: "conntag: lost connection to the backend during query"}
+	errLostWithState   = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag: lost the backend connection that held this session's transaction or state; connect again"}
+	errInternal        = &wire.ServerError{Code: mysql.ER_UNKNOWN_ERROR, State: "HY000", Message: "conntag: internal error in this session; it is logged, connect again"}
+	errUnknownCommand  = &wire.ServerError{Code: mysql.ER_UNKNOWN_COM_ERROR, State: "08S01", Message: "Unknown command"}
+	errTooManyClients  = &wire.ServerError{Code: mysql.ER_CON_COUNT_ERROR, State: "08004", Message: "Too many connections"}
+	errPacketTooLarge  = &wire.ServerError{Code: mysql.ER_NET_PACKET_TOO_LARGE, State: "08S01", Message: "Got a packet bigger than 'max_allowed_packet' bytes"}
+	errOutOfOrder      = &wire.ServerError{Code: mysql.ER_NET_PACKETS_OUT_OF_ORDER, State: "08S01", Message: "Got packets out of order"}
+	errBadHandshake    = &wire.ServerError{Code: mysql.ER_HANDSHAKE_ERROR, State: "08S01", Message: "Bad handshake"}
+	errSecureTransport = &wire.ServerError{Code: 3159, State: "HY000", Message: "Connections using insecure transport are prohibited: conntag's tls.mode is required"}
+)
+
+// acquireError turns a failed wait for a backend connection into what the client is told. The client's own
+// connection survives it.
+func (s *Session) acquireError(err error) *wire.ServerError {
+	var dial *pool.DialError
+	var server *wire.ServerError
+	switch {
+	case errors.Is(err, pool.ErrWaitTimeout):
+		return &wire.ServerError{Code: mysql.ER_CON_COUNT_ERROR, State: "08004", Message: s.srv.waitTimeoutMessage()}
+	case errors.Is(err, pool.ErrClosed):
+		return errShuttingDown
+	case errors.As(err, &server):
+		return server
+	case errors.As(err, &dial):
+		return &wire.ServerError{Code: crConnHostError, State: "HY000",
+			Message: fmt.Sprintf("conntag: can't connect to backend %s: %v", s.srv.backend.cfg.Address, dial.Unwrap())}
+	}
+	return &wire.ServerError{Code: mysql.ER_UNKNOWN_ERROR, State: "HY000", Message: "conntag: " + err.Error()}
+}

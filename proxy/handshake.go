@@ -1,0 +1,233 @@
+package proxy
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// offered are the capabilities that work through the proxy; of these the greeting offers what the backend has.
+const offered = wire.LongPassword | wire.FoundRows | wire.LongFlag | wire.ConnectWithDB | wire.ODBC | wire.LocalFiles |
+	wire.IgnoreSpace | wire.Protocol41 | wire.IgnoreSigpipe | wire.Transactions | wire.Reserved | wire.SecureConnection |
+	wire.MultiStatements | wire.MultiResults | wire.PSMultiResults | wire.PluginAuth | wire.ConnectAttrs | wire.PluginAuthLenenc
+
+// greet does the client's side of the login, up to the OK.
+func (s *Session) greet() error {
+	if err := s.client.SetDeadline(time.Now().Add(s.srv.cfg.HandshakeTimeout)); err != nil {
+		return clientError(err)
+	}
+	c := &wire.Conn{Conn: s.client.Conn}
+	if s.srv.full() {
+		return s.refuseLogin(c, errTooManyClients)
+	}
+	info, err := s.srv.serverInfo()
+	if err != nil {
+		return s.refuseLogin(c, s.acquireError(err))
+	}
+	greeting := s.greeting(info)
+	login, err := s.readLogin(c, greeting)
+	if err != nil {
+		return err
+	}
+	cred, err := s.srv.authenticate(c, s.authRequest(login, greeting))
+	if e := asServerError(err); e != nil {
+		return s.refuseLogin(c, e)
+	}
+	if err != nil {
+		return err
+	}
+	if e := s.enter(cred, login, info); e != nil {
+		return s.refuseLogin(c, e)
+	}
+	ok := wire.OK{Status: s.state.status}
+	if err := c.WritePacket(ok.AppendOK(nil)); err != nil {
+		return clientError(err)
+	}
+	s.srv.connects.ok.Add(1)
+	return clientError(s.client.SetDeadline(time.Time{}))
+}
+
+func (s *Session) greeting(info *serverInfo) *wire.Greeting {
+	g := &wire.Greeting{
+		Version:      info.version,
+		ConnectionID: s.id,
+		Salt:         newSalt(),
+		Capabilities: info.capabilities & offered,
+		Collation:    info.collation,
+		Status:       wire.StatusAutocommit,
+		Plugin:       info.plugin,
+	}
+	if v := s.srv.cfg.ServerVersion; v != "" {
+		g.Version = v
+	}
+	if g.Plugin != mysql.AUTH_CACHING_SHA2_PASSWORD {
+		g.Plugin = mysql.AUTH_NATIVE_PASSWORD
+	}
+	if s.srv.tls != nil {
+		g.Capabilities |= wire.SSL
+	}
+	return g
+}
+
+// readLogin sends the greeting and reads the answer, under TLS if the client asks for it.
+func (s *Session) readLogin(c *wire.Conn, g *wire.Greeting) (*wire.Login, error) {
+	if err := c.WritePacket(g.Append(nil)); err != nil {
+		return nil, clientError(err)
+	}
+	p, err := c.ReadPacket(maxLoginPacket)
+	if err != nil {
+		return nil, s.badLogin(c, err)
+	}
+	if s.srv.tls != nil && wire.IsSSLRequest(p) {
+		secure := tls.Server(c.Conn, s.srv.tls)
+		if err := secure.Handshake(); err != nil {
+			return nil, clientError(errors.Join(errTLS, err))
+		}
+		c.Conn = secure
+		s.client.secure(secure)
+		if p, err = c.ReadPacket(maxLoginPacket); err != nil {
+			return nil, s.badLogin(c, err)
+		}
+	}
+	if s.srv.cfg.TLS.Mode == "required" && s.client.raw != nil {
+		return nil, s.refuseLogin(c, errSecureTransport)
+	}
+	login, err := wire.ParseLogin(p, g.Capabilities)
+	if err != nil {
+		return nil, s.badLogin(c, err)
+	}
+	return login, nil
+}
+
+var errTLS = errors.New("TLS handshake")
+
+// badLogin answers what is no login, as far as the client still listens.
+func (s *Session) badLogin(c *wire.Conn, err error) error {
+	if !gone(err) {
+		_ = c.WritePacket(errBadHandshake.Append(nil))
+	}
+	return clientError(err)
+}
+
+// refuseLogin says why and ends the session.
+func (s *Session) refuseLogin(c *wire.Conn, e *wire.ServerError) error {
+	if err := c.WritePacket(e.Append(nil)); err != nil {
+		return clientError(err)
+	}
+	return e
+}
+
+// endLogin counts a login that failed by what was wrong.
+func (s *Session) endLogin(err error) {
+	counts := &s.srv.connects
+	e := asServerError(err)
+	switch {
+	case e != nil && (e.Code == mysql.ER_CON_COUNT_ERROR || e.Code == mysql.ER_TOO_MANY_USER_CONNECTIONS):
+		counts.limit.Add(1)
+	case e != nil && e != errSecureTransport:
+		counts.auth.Add(1)
+	case e != nil || errors.Is(err, errTLS):
+		counts.tls.Add(1)
+	default:
+		counts.protocol.Add(1)
+	}
+	s.log.Info("login refused", "session", s.id, "client", s.client.RemoteAddr().String(), "error", err)
+}
+
+func (s *Session) authRequest(login *wire.Login, g *wire.Greeting) authRequest {
+	req := authRequest{user: login.User, plugin: login.Plugin, response: login.AuthResponse, salt: g.Salt, secure: s.client.raw == nil}
+	req.host = "localhost"
+	if tcp, ok := s.client.RemoteAddr().(*net.TCPAddr); ok {
+		req.from = tcp.AddrPort().Addr()
+		req.host = req.from.Unmap().String()
+	}
+	return req
+}
+
+// enter sets the session up for its user: state, attribution, and a first look at the schema it asked for, since a
+// server refuses a login to an unknown one at once.
+func (s *Session) enter(cred *credential, login *wire.Login, info *serverInfo) *wire.ServerError {
+	if e := s.srv.admit(cred); e != nil {
+		return e
+	}
+	s.leaveUser()
+	s.login = loginState{user: cred, caps: login.Capabilities, kind: cred.kind(login.Capabilities), settings: info.loginSettings(login.Collation)}
+	s.login.fallback = s.srv.fallback(cred.cfg.Name, login.Attrs)
+	s.meter.Init(s.srv.ledger, s.login.fallback)
+	s.view.user.Store(&cred.cfg.Name)
+	s.clear()
+	schema := login.Schema
+	if schema == "" {
+		schema = cred.cfg.DefaultSchema
+	}
+	s.setSchema(schema)
+	if schema == "" || s.srv.schemas.known(cred.cfg.Name, schema) {
+		return nil
+	}
+	s.meter.Statement(nil, s.srv.now())
+	if _, err := s.acquire(); err != nil {
+		return s.acquireError(err)
+	}
+	s.srv.schemas.note(cred.cfg.Name, schema)
+	s.rest()
+	return nil
+}
+
+// leaveUser gives back the place that the session took in its user's limit.
+func (s *Session) leaveUser() {
+	if s.login.user != nil {
+		s.login.user.open.Add(-1)
+	}
+}
+
+// changeUser is COM_CHANGE_USER: a login over again on an open connection.
+func (s *Session) changeUser(cmd command) error {
+	s.begin(nil)
+	if s.lease.Valid() {
+		s.returnLease()
+	}
+	p, err := wire.ParseChangeUser(cmd.payload[1:], s.login.caps)
+	if err != nil {
+		return clientError(err)
+	}
+	c := &wire.Conn{Conn: s.client.Conn, Seq: cmd.nextSeq}
+	// The greeting's salt is long used up: have the client scramble anew, with whatever plugin it named.
+	req := s.authRequest(&wire.Login{User: p.User}, &wire.Greeting{})
+	req.plugin = ""
+	want := p.Plugin
+	if want == "" {
+		want = mysql.AUTH_NATIVE_PASSWORD
+	}
+	req.plugin, req.salt = want, newSalt()
+	if err := c.WritePacket(wire.AppendAuthSwitch(nil, req.plugin, req.salt)); err != nil {
+		return clientError(err)
+	}
+	response, err := c.ReadPacket(maxLoginPacket)
+	if err != nil {
+		return clientError(err)
+	}
+	req.response = append([]byte(nil), response...)
+	cred, err := s.srv.authenticate(c, req)
+	if e := asServerError(err); e != nil { // servers close the connection after a failed change of user
+		return s.refuseLogin(c, e)
+	}
+	if err != nil {
+		return err
+	}
+	info, err := s.srv.serverInfo()
+	if err != nil {
+		return err
+	}
+	login := &wire.Login{Capabilities: s.login.caps, User: p.User, Schema: p.Schema, Collation: byte(p.Collation), Attrs: p.Attrs}
+	s.meter.Close()
+	if e := s.enter(cred, login, info); e != nil {
+		return s.refuseLogin(c, e)
+	}
+	ok := wire.OK{Status: s.state.status}
+	return clientError(c.WritePacket(ok.AppendOK(nil)))
+}

@@ -1,0 +1,96 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/client"
+
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// serverInfo is what the proxy must know of the database server to speak in its name. It is read once, over the
+// first connection that logs in.
+type serverInfo struct {
+	version      string
+	capabilities wire.Capability
+	collation    byte
+	plugin       string
+	maxPacket    int
+	collations   map[byte]charset // by the id that a login carries
+	sqlMode      string           // the global one, that sessions begin with
+	fresh        *settings        // what a connection has after its login; nil unless the server's defaults are unusual
+	fallback     charset          // what the server takes for an id it does not know
+}
+
+// charset is the state that a login's collation id stands for.
+type charset struct{ name, collation string }
+
+func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
+	info := &serverInfo{
+		version:      g.Version,
+		capabilities: g.Capabilities,
+		collation:    g.Collation,
+		plugin:       g.Plugin,
+		collations:   map[byte]charset{},
+	}
+	r, err := c.Execute("SELECT @@global.max_allowed_packet, @@global.character_set_client, @@global.collation_connection, @@global.sql_mode, @@global.autocommit")
+	if err != nil {
+		return nil, fmt.Errorf("read server variables: %w", err)
+	}
+	size, err := r.GetInt(0, 0)
+	if err != nil {
+		return nil, fmt.Errorf("read max_allowed_packet: %w", err)
+	}
+	info.maxPacket = int(size)
+	if info.fallback.name, err = r.GetString(0, 1); err != nil {
+		return nil, fmt.Errorf("read character_set_client: %w", err)
+	}
+	if info.fallback.collation, err = r.GetString(0, 2); err != nil {
+		return nil, fmt.Errorf("read collation_connection: %w", err)
+	}
+	if info.sqlMode, err = r.GetString(0, 3); err != nil {
+		return nil, fmt.Errorf("read sql_mode: %w", err)
+	}
+	info.sqlMode = strings.Clone(info.sqlMode)
+	info.fallback = charset{strings.Clone(info.fallback.name), strings.Clone(info.fallback.collation)}
+	if autocommit, err := r.GetInt(0, 4); err == nil && autocommit == 0 {
+		info.fresh = info.fresh.with("autocommit", "OFF")
+	}
+	if r, err = c.Execute("SELECT id, collation_name, character_set_name FROM information_schema.collations WHERE id BETWEEN 1 AND 255"); err != nil {
+		return nil, fmt.Errorf("read collations: %w", err)
+	}
+	for i := range r.Values {
+		id, err1 := r.GetInt(i, 0)
+		collation, err2 := r.GetString(i, 1)
+		name, err3 := r.GetString(i, 2)
+		if err1 != nil || err2 != nil || err3 != nil || !clientCharset(name) {
+			continue
+		}
+		info.collations[byte(id)] = charset{strings.Clone(name), strings.Clone(collation)}
+	}
+	return info, nil
+}
+
+// clientCharset reports whether a client may log in with the character set: those of two or four bytes a character
+// are refused by servers, which take their default then.
+func clientCharset(name string) bool {
+	switch name {
+	case "ucs2", "utf16", "utf16le", "utf32":
+		return false
+	}
+	return true
+}
+
+// loginSettings are the session variables that a login's collation id stands for.
+func (i *serverInfo) loginSettings(id byte) *settings {
+	cs, ok := i.collations[id]
+	if !ok {
+		cs = i.fallback
+	}
+	s := i.fresh
+	s = s.with("character_set_client", cs.name)
+	s = s.with("character_set_connection", cs.name)
+	s = s.with("character_set_results", cs.name)
+	return s.with("collation_connection", cs.collation)
+}

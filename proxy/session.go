@@ -1,0 +1,189 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/conntag/conntag/attribution"
+	"github.com/conntag/conntag/pool"
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+type (
+	backendPool = pool.Pool[kind, *backendConn]
+	lease       = pool.Lease[kind, *backendConn]
+)
+
+// Session is one client connection from accept to close. One goroutine runs it; it holds at most one lease.
+type Session struct {
+	id       uint32
+	srv      *Server
+	client   *clientConn
+	log      *slog.Logger
+	login    loginState
+	state    state
+	prepared preparedStatements
+	insertID insertID
+	meter    attribution.Meter
+	lease    lease
+	prefer   pool.Ref // the backend connection it had last: what the last statement left may still be there
+	job      job
+	reply    reply
+	view     sessionView
+}
+
+// loginState is what the login fixed; COM_CHANGE_USER fixes it anew.
+type loginState struct {
+	user     *credential
+	caps     wire.Capability
+	kind     kind      // without bare
+	settings *settings // what COM_RESET_CONNECTION goes back to
+	fallback *attribution.Account
+}
+
+// sessionView is the part of a session that others may read while it runs.
+type sessionView struct {
+	since      time.Time
+	user       atomic.Pointer[string]
+	schema     atomic.Pointer[string]
+	pins       atomic.Uint32
+	backend    atomic.Pointer[backendConn]
+	statements atomic.Uint64
+}
+
+// run serves the client until it quits, its connection breaks or the server drains. It owns the connection.
+func (s *Session) run() {
+	defer s.close()
+	defer s.recoverPanic()
+	if err := s.greet(); err != nil {
+		s.endLogin(err)
+		return
+	}
+	s.end(s.serve())
+}
+
+func (s *Session) serve() error {
+	for {
+		cmd, err := s.client.readCommand(s.srv.maxPacket())
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded) && s.lease.Valid():
+			// The server drains, but this session is not at a safe point yet.
+			if err := s.client.SetReadDeadline(time.Time{}); err != nil {
+				return clientError(err)
+			}
+			continue
+		case err != nil:
+			return err
+		case cmd.code() == wire.ComQuit:
+			return nil
+		}
+		if err := s.dispatch(cmd); err != nil {
+			return err
+		}
+		if s.srv.draining.Load() && !s.lease.Valid() {
+			return nil
+		}
+	}
+}
+
+// end is where a session's error ends: the client hears of it if that helps, the log by its side.
+func (s *Session) end(err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, wire.ErrPacketTooLarge):
+		_ = s.client.send(1, errPacketTooLarge.Append(nil))
+	case errors.Is(err, wire.ErrSequence), errors.Is(err, wire.ErrMalformed):
+		_ = s.client.send(1, errOutOfOrder.Append(nil))
+	case sideOf(err) == SideClient && gone(err):
+		s.log.Debug("client left", "session", s.id, "error", err)
+	default:
+		s.log.Warn("session ended", "session", s.id, "side", sideOf(err).String(), "error", err)
+	}
+}
+
+// recoverPanic turns a bug in one session into the end of that session.
+func (s *Session) recoverPanic() {
+	p := recover()
+	if p == nil {
+		return
+	}
+	s.srv.panics.Add(1)
+	s.log.Error("session panicked", "session", s.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	_ = s.client.send(1, errInternal.Append(nil))
+	if s.lease.Valid() {
+		s.lease.Discard()
+	}
+}
+
+// close leaves nothing behind: the lease goes back, reset if anything of this session is on it.
+func (s *Session) close() {
+	s.insertID.end()
+	if s.lease.Valid() {
+		s.returnLease()
+	}
+	s.leaveUser()
+	s.meter.Close()
+	_ = s.client.Close()
+}
+
+// returnLease gives the lease back when the session is not at a safe point: what it left must go first.
+func (s *Session) returnLease() {
+	b := s.lease.Conn()
+	s.meter.Enter(attribution.Preparing, s.srv.now())
+	if err := b.reset(); err != nil {
+		s.dropLease()
+		return
+	}
+	b.settings = s.srv.freshSettings()
+	s.forget()
+	s.release()
+}
+
+func (s *Session) release() {
+	s.prefer = s.lease.Ref()
+	s.leave(s.lease.Conn())
+	s.lease.Release()
+}
+
+func (s *Session) dropLease() {
+	s.leave(s.lease.Conn())
+	s.lease.Discard()
+	s.forget()
+}
+
+// forget drops what lived on the backend connection that the session no longer has.
+func (s *Session) forget() {
+	s.state.forget()
+	s.view.pins.Store(0)
+}
+
+// kind is the kind of backend connection that the session needs now.
+func (s *Session) kind() kind {
+	k := s.login.kind
+	k.bare = s.state.schema == ""
+	return k
+}
+
+func (s *Session) setSchema(name string) {
+	s.state.schema = name
+	s.view.schema.Store(&name)
+	if s.lease.Valid() {
+		s.lease.Conn().schema = name
+		s.lease.SetKind(s.kind())
+	}
+}
+
+// sendOK answers a command that needed no backend.
+func (s *Session) sendOK(seq byte) error {
+	ok := wire.OK{Status: s.state.status}
+	return s.client.send(seq, ok.AppendOK(nil))
+}
+
+func (s *Session) sendError(seq byte, e *wire.ServerError) error {
+	return s.client.send(seq, e.Append(nil))
+}

@@ -1,0 +1,167 @@
+package proxy
+
+import (
+	"slices"
+	"strings"
+)
+
+// setting is one session variable that differs from a fresh backend connection's value, as the server reported it.
+type setting struct{ name, value string }
+
+// settings is an immutable set of session variables, sorted by name; nil is a fresh connection's set. A session has
+// one, a backend connection has one, and replay is what lies between them. Sessions that change nothing share nil,
+// so the usual comparison is one of pointers.
+type settings struct {
+	list []setting
+	key  string // all of list as one string: equal sets have equal keys
+}
+
+// baseline are the variables that a fresh backend connection has from its login rather than from the server's
+// global defaults: SET … = DEFAULT would give something else.
+var baseline = []setting{
+	{"autocommit", "ON"},
+	{"character_set_client", "utf8mb4"},
+	{"character_set_connection", "utf8mb4"},
+	{"character_set_results", "utf8mb4"},
+	{"collation_connection", baselineCollation},
+}
+
+const baselineCollation = "utf8mb4_general_ci"
+
+func baselineValue(name string) (string, bool) {
+	for _, b := range baseline {
+		if b.name == name {
+			return b.value, true
+		}
+	}
+	return "", false
+}
+
+// with returns the set with one variable changed. A variable back at its baseline leaves the set.
+func (s *settings) with(name, value string) *settings {
+	var list []setting
+	if s != nil {
+		list = slices.Clone(s.list)
+	}
+	i, found := slices.BinarySearchFunc(list, name, func(e setting, n string) int { return strings.Compare(e.name, n) })
+	base, isBaseline := baselineValue(name)
+	switch {
+	case isBaseline && value == base && found:
+		list = slices.Delete(list, i, i+1)
+	case isBaseline && value == base:
+	case found:
+		list[i].value = value
+	default:
+		list = slices.Insert(list, i, setting{name, value})
+	}
+	return newSettings(list)
+}
+
+func newSettings(sorted []setting) *settings {
+	if len(sorted) == 0 {
+		return nil
+	}
+	var key strings.Builder
+	for _, e := range sorted {
+		key.WriteString(e.name)
+		key.WriteByte('=')
+		key.WriteString(e.value)
+		key.WriteByte(0)
+	}
+	return &settings{list: sorted, key: key.String()}
+}
+
+func (s *settings) equal(o *settings) bool {
+	return s == o || s != nil && o != nil && s.key == o.key
+}
+
+func (s *settings) entries() []setting {
+	if s == nil {
+		return nil
+	}
+	return s.list
+}
+
+// get returns the value of a variable in the set, or its baseline; ok is false when neither is known.
+func (s *settings) get(name string) (value string, ok bool) {
+	for _, e := range s.entries() {
+		if e.name == name {
+			return e.value, true
+		}
+	}
+	return baselineValue(name)
+}
+
+// appendReplay appends the SET statement that turns a connection with the set from into one with the set to;
+// nothing when they are equal.
+func appendReplay(dst []byte, from, to *settings) []byte {
+	if from.equal(to) {
+		return dst
+	}
+	sep := "SET "
+	assign := func(name, value string) {
+		dst = append(append(append(append(dst, sep...), name...), '='), value...)
+		sep = ","
+	}
+	charset := false // character_set_connection drags collation_connection along, so that one is always said again
+	for _, e := range from.entries() {
+		if !slices.ContainsFunc(to.entries(), func(t setting) bool { return t.name == e.name }) {
+			value := "DEFAULT"
+			if base, ok := baselineValue(e.name); ok {
+				value = literal(e.name, base)
+			}
+			assign(e.name, value)
+			charset = charset || e.name == "character_set_connection"
+		}
+	}
+	for _, t := range to.entries() {
+		if !slices.Contains(from.entries(), t) {
+			assign(t.name, literal(t.name, t.value))
+			charset = charset || t.name == "character_set_connection"
+		}
+	}
+	if charset {
+		collation, _ := to.get("collation_connection")
+		assign("collation_connection", literal("collation_connection", collation))
+	}
+	return dst
+}
+
+// literal writes a tracked value so that SET takes it: trackers report text without a type, and a quoted number
+// is refused (1232) where a bare word would be.
+func literal(name, value string) string {
+	switch {
+	case name == "character_set_results" && value == "":
+		return "NULL"
+	case isNumber(value):
+		return value
+	}
+	return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+}
+
+func isNumber(s string) bool {
+	digits, dots := 0, 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '.':
+			dots++
+		case c == '-' && i == 0:
+		default:
+			return false
+		}
+	}
+	return digits > 0 && dots <= 1
+}
+
+// restorable reports whether SET name=value on another connection gives the same state. What acts once, runs a
+// clock, or would blind the trackers does not; neither does a value whose quoting depends on sql_mode.
+func restorable(name, value string) bool {
+	switch name {
+	case "timestamp", "insert_id", "rand_seed1", "rand_seed2", "pseudo_thread_id", "pseudo_slave_mode",
+		"character_set_database", "collation_database", "skip_replication", "identity":
+		return false
+	}
+	return !strings.HasPrefix(name, "session_track_") && !strings.Contains(value, `\`)
+}

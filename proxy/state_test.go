@@ -1,0 +1,446 @@
+package proxy_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// errorCode is the server's error code of err; 0 for none.
+func errorCode(err error) uint16 {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+func expectError(t testing.TB, code uint16, c execer, q string, args ...any) {
+	t.Helper()
+	if _, err := c.ExecContext(context.Background(), q, args...); errorCode(err) != code {
+		t.Errorf("%s: got error %v, want code %d", q, err, code)
+	}
+}
+
+// pinned says for which reasons any session is pinned now, and how many leases are out.
+func pinned(h *house) (reasons []string, inUse int) {
+	for _, s := range h.Sessions() {
+		reasons = append(reasons, s.PinReasons...)
+	}
+	slices.Sort(reasons)
+	return reasons, h.Snapshot().Pools[0].Stat.InUse
+}
+
+func expectPins(t testing.TB, h *house, want ...string) {
+	t.Helper()
+	// The lease goes back before the client has its reply, so no waiting is needed here.
+	got, inUse := pinned(h)
+	if !slices.Equal(got, want) {
+		t.Errorf("pins: got %v, want %v", got, want)
+	}
+	if held := inUse > 0; held != (len(want) > 0) {
+		t.Errorf("leases in use: %d with pins %v", inUse, want)
+	}
+}
+
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+		<-time.After(2 * time.Millisecond)
+	}
+}
+
+func TestTransactionKeepsItsBackendAndGivesItBackAtItsEnd(t *testing.T) {
+	h := newHouse(t, 2)
+	a, b := h.client(t), h.client(t)
+	exec(t, a, "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)")
+	for _, end := range []string{"COMMIT", "ROLLBACK"} {
+		exec(t, a, "BEGIN")
+		exec(t, a, "INSERT INTO t(v) VALUES (1)")
+		expect(t, a, "1", "SELECT COUNT(*) FROM t")
+		expect(t, b, "0", "SELECT COUNT(*) FROM t")
+		if in := h.Snapshot().Pools[0].Stat.InUse; in != 1 {
+			t.Errorf("in a transaction %d leases, want 1", in)
+		}
+		exec(t, a, end)
+		if in := h.Snapshot().Pools[0].Stat.InUse; in != 0 {
+			t.Errorf("after %s %d leases, want 0", end, in)
+		}
+		exec(t, a, "DELETE FROM t")
+	}
+}
+
+func TestAutocommitOffHoldsFromTheFirstTableToCommit(t *testing.T) {
+	h := newHouse(t, 1)
+	a, b := h.client(t), h.client(t)
+	exec(t, a, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+	exec(t, a, "INSERT INTO t VALUES (1,1)")
+	exec(t, a, "SET autocommit=0")
+	expect(t, b, "1", "SELECT @@autocommit")
+	expect(t, a, "0", "SELECT @@autocommit")
+	expect(t, b, "1", "SELECT COUNT(*) FROM t")
+	exec(t, a, "UPDATE t SET v=2")
+	if in := h.Snapshot().Pools[0].Stat.InUse; in != 1 {
+		t.Fatalf("after the first write %d leases, want 1", in)
+	}
+	exec(t, a, "ROLLBACK")
+	expect(t, b, "1", "SELECT v FROM t")
+	// A failed statement may have opened a transaction, and says nothing of it.
+	expectError(t, 1062, a, "INSERT INTO t VALUES (1,9)")
+	if in := h.Snapshot().Pools[0].Stat.InUse; in != 1 {
+		t.Errorf("after an error with autocommit off %d leases, want 1", in)
+	}
+	exec(t, a, "ROLLBACK")
+	expectPins(t, h)
+}
+
+func TestSavepointOutsideATransactionWithAutocommitOffKeepsTheBackend(t *testing.T) {
+	h := newHouse(t, 2)
+	a := h.client(t)
+	noise := h.client(t)
+	exec(t, a, "CREATE TABLE t (id INT PRIMARY KEY)")
+	for _, tag := range []string{"", "/* conn_tag:a */ "} {
+		exec(t, a, tag+"SET autocommit=0")
+		exec(t, a, tag+"SAVEPOINT s1")
+		exec(t, noise, "DO 1")
+		exec(t, a, tag+"INSERT INTO t VALUES (8)")
+		exec(t, a, tag+"ROLLBACK TO SAVEPOINT s1")
+		exec(t, a, tag+"COMMIT")
+		expect(t, a, "0", "SELECT COUNT(*) FROM t")
+		exec(t, a, "COMMIT")
+		expectPins(t, h)
+	}
+}
+
+func TestDeadlockEndsTheVictimsTransactionAndItsHold(t *testing.T) {
+	h := newHouse(t, 2)
+	a, b := h.client(t), h.client(t)
+	exec(t, a, "CREATE TABLE l (id INT PRIMARY KEY, v INT)")
+	exec(t, a, "INSERT INTO l VALUES (1,0),(2,0)")
+	exec(t, a, "BEGIN")
+	exec(t, b, "BEGIN")
+	exec(t, a, "UPDATE l SET v=11 WHERE id=1")
+	exec(t, b, "UPDATE l SET v=22 WHERE id=2")
+	blocked := make(chan error, 1)
+	go func() {
+		_, err := b.ExecContext(context.Background(), "UPDATE l SET v=22 WHERE id=1")
+		blocked <- err
+	}()
+	_, err := a.ExecContext(context.Background(), "UPDATE l SET v=11 WHERE id=2")
+	other := <-blocked
+	victim, winner := a, b
+	if errorCode(other) == 1213 {
+		victim, winner = b, a
+		err, other = other, err
+	}
+	if errorCode(err) != 1213 || other != nil {
+		t.Fatalf("got %v and %v, want one 1213", err, other)
+	}
+	if in := h.Snapshot().Pools[0].Stat.InUse; in != 1 {
+		t.Errorf("after 1213 %d leases, want the winner's alone", in)
+	}
+	exec(t, winner, "COMMIT")
+	exec(t, victim, "UPDATE l SET v=99 WHERE id=2")
+	expect(t, victim, "99", "SELECT v FROM l WHERE id=2")
+}
+
+func TestSchemaFollowsItsSession(t *testing.T) {
+	h := newHouse(t, 1)
+	other := schemaName(t)
+	a, b := h.client(t), h.client(t)
+	exec(t, a, "CREATE DATABASE "+other)
+	t.Cleanup(func() { exec(t, open(t, server.DSN("")), "DROP DATABASE IF EXISTS "+other) })
+	exec(t, a, "/* conn_tag:a */ USE "+other)
+	expect(t, b, h.schema, "SELECT DATABASE()")
+	expect(t, a, other, "SELECT DATABASE()")
+	expectError(t, 1049, a, "USE nosuch")
+	expect(t, a, other, "SELECT DATABASE()")
+	none := h.client(t, func(c *mysql.Config) { c.DBName = "" })
+	expect(t, none, "NULL", "SELECT DATABASE()")
+	expect(t, a, other, "SELECT DATABASE()")
+	expect(t, none, "NULL", "SELECT DATABASE()")
+	exec(t, a, "DROP DATABASE "+other)
+	expect(t, a, "NULL", "SELECT DATABASE()")
+	expect(t, b, h.schema, "SELECT DATABASE()")
+}
+
+func TestPinsEndWhenTheirCauseEnds(t *testing.T) {
+	cases := []struct {
+		name         string
+		begin        []string
+		reason       string
+		end          []string
+		stillBetween string // a statement between, after which the pin still stands
+	}{
+		{"temporary table", []string{"CREATE TEMPORARY TABLE x (a INT)"}, "temp_table", []string{"DROP TABLE x"}, "INSERT INTO x VALUES (1)"},
+		{"two temporary tables", []string{"CREATE TEMPORARY TABLE x (a INT)", "/* c */ create or replace temporary table `y y` select 1 a"}, "temp_table",
+			[]string{"DROP TEMPORARY TABLE IF EXISTS x, `y y`"}, "SELECT 1"},
+		{"temporary table in another schema", []string{"CREATE TEMPORARY TABLE mysql.x (a INT)"}, "temp_table", []string{"DROP TABLE mysql.x"}, "SELECT 1"},
+		{"user lock", []string{"DO GET_LOCK('l', 1)"}, "user_lock", []string{"DO RELEASE_LOCK('L')"}, "DO RELEASE_LOCK('other')"},
+		{"user lock held twice", []string{"DO GET_LOCK('l', 1)", "DO GET_LOCK('l', 1)"}, "user_lock", []string{"DO RELEASE_LOCK('l')", "DO RELEASE_LOCK('l')"}, "DO 1"},
+		{"all user locks", []string{"DO GET_LOCK('a', 1), GET_LOCK(CONCAT('b'), 1)"}, "user_lock", []string{"DO RELEASE_ALL_LOCKS()"}, "DO RELEASE_LOCK('b')"},
+		{"lock tables", []string{"LOCK TABLES t WRITE"}, "tables_locked", []string{"UNLOCK TABLES"}, "INSERT INTO t VALUES (1)"},
+		{"lock tables ended by begin", []string{"-- conn_tag:a\nLOCK TABLES t WRITE"}, "tables_locked", []string{"BEGIN", "COMMIT"}, "DO 1"},
+		{"text prepare", []string{"PREPARE s FROM 'SELECT 1'"}, "prepared_stmt", []string{"DEALLOCATE PREPARE s"}, "DO 1"},
+		{"text prepare dropped", []string{"PREPARE s FROM 'SELECT 1'"}, "prepared_stmt", []string{"DROP PREPARE s"}, "DO 1"},
+		{"one-shot isolation", []string{"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"}, "next_transaction", []string{"BEGIN", "COMMIT"}, "DO 1"},
+		{"found rows", []string{"SELECT SQL_CALC_FOUND_ROWS 1"}, "found_rows", []string{"DO 1"}, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHouse(t, 2)
+			a := h.client(t)
+			exec(t, a, "CREATE TABLE t (a INT)")
+			expectPins(t, h)
+			for _, q := range c.begin {
+				exec(t, a, q)
+				expectPins(t, h, c.reason)
+			}
+			if c.stillBetween != "" {
+				exec(t, a, c.stillBetween)
+				expectPins(t, h, c.reason)
+			}
+			for _, q := range c.end {
+				exec(t, a, q)
+			}
+			expectPins(t, h)
+		})
+	}
+}
+
+func TestPinnedSessionLeavesNothingBehindWhenItsClientGoes(t *testing.T) {
+	h := newHouse(t, 1)
+	for _, q := range []string{"CREATE TEMPORARY TABLE x (a INT)", "DO GET_LOCK('l', 0)", "SET @a=1", "BEGIN", "SET time_zone='+03:00'",
+		"LOCK TABLES t WRITE", "PREPARE s FROM 'SELECT 1'", "SET insert_id=77", "SET TRANSACTION READ ONLY", "SET SESSION TRANSACTION READ ONLY"} {
+		t.Run(q, func(t *testing.T) {
+			exec(t, open(t, server.DSN(h.schema)), "CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY AUTO_INCREMENT)")
+			db := open(t, h.dsn())
+			a := conn(t, db)
+			exec(t, a, q)
+			_ = a.Close()
+			_ = db.Close()
+			eventually(t, "the lease comes back", func() bool { return h.Snapshot().Pools[0].Stat.InUse == 0 })
+			b := h.client(t)
+			expect(t, b, "NULL", "SELECT @a")
+			expect(t, b, "1", "SELECT IS_FREE_LOCK('l')")
+			expect(t, b, "SYSTEM", "SELECT @@time_zone")
+			expectError(t, 1243, b, "EXECUTE s")
+			exec(t, b, "CREATE TEMPORARY TABLE x (a INT)")
+			exec(t, b, "DROP TABLE x")
+			exec(t, b, "TRUNCATE TABLE t")
+			exec(t, b, "INSERT INTO t VALUES ()")
+			expect(t, b, "1", "SELECT MAX(id) FROM t")
+		})
+	}
+}
+
+func TestUserVariablesPinAndAreNeverSeenByOthers(t *testing.T) {
+	h := newHouse(t, 2)
+	b := h.client(t)
+	for _, q := range []string{"SET @v=1", "SELECT @v:=1", "SELECT 1 INTO @v", "/*!50000 SET @v=1 */", "SET autocommit=1, @v=1"} {
+		db := open(t, h.dsn())
+		a := conn(t, db)
+		if strings.HasPrefix(q, "SELECT @v") {
+			value(t, a, q)
+		} else {
+			exec(t, a, q)
+		}
+		expectPins(t, h, "user_variable")
+		expect(t, a, "1", "SELECT @v")
+		expect(t, b, "NULL", "SELECT @v")
+		_ = a.Close()
+		_ = db.Close()
+		eventually(t, "the lease is back", func() bool { return h.Snapshot().Pools[0].Stat.InUse == 0 })
+	}
+	expect(t, b, "NULL", "SELECT @v")
+	expectPins(t, h)
+}
+
+func TestLastInsertIDIsEachSessionsOwn(t *testing.T) {
+	for _, size := range []int{1, 3} {
+		h := newHouse(t, size)
+		a, b := h.client(t), h.client(t)
+		noise := h.client(t)
+		exec(t, a, "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)")
+		exec(t, a, "CREATE TABLE t2 (ref INT)")
+		exec(t, a, "INSERT INTO t(v) VALUES (1)")
+		exec(t, b, "INSERT INTO t(v) VALUES (2)")
+		exec(t, noise, "DO 1")
+		for _, q := range []string{"SELECT LAST_INSERT_ID()", "SELECT LAST_INSERT_ID() AS ID", "SELECT LAST_INSERT_ID();", "SELECT LAST_INSERT_ID() FROM DUAL",
+			"/* conn_tag:a */ SELECT LAST_INSERT_ID()", "SELECT @@identity", "SELECT @@last_insert_id"} {
+			expect(t, a, "1", q)
+			expect(t, b, "2", q)
+			expect(t, noise, "0", q)
+		}
+		prepared := func(c *sql.Conn, want string) {
+			st, err := c.PrepareContext(context.Background(), "SELECT LAST_INSERT_ID()")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = st.Close() }()
+			var got string
+			if err := st.QueryRow().Scan(&got); err != nil || got != want {
+				t.Errorf("prepared: got %s, %v, want %s", got, err, want)
+			}
+		}
+		prepared(a, "1")
+		prepared(b, "2")
+		exec(t, a, "INSERT INTO t(id,v) VALUES (900,1)")
+		exec(t, noise, "DO 1")
+		expect(t, b, "2", "SELECT LAST_INSERT_ID()")
+		expect(t, a, "1", "SELECT LAST_INSERT_ID()")
+		expect(t, a, "77", "SELECT LAST_INSERT_ID(77)")
+		expect(t, b, "2", "SELECT LAST_INSERT_ID()")
+		exec(t, a, "INSERT INTO t2(ref) VALUES (LAST_INSERT_ID())")
+		expect(t, noise, "77", "SELECT ref FROM t2")
+		expectPins(t, h)
+	}
+}
+
+func TestPreparedStatementsRunOnWhicheverBackendIsFree(t *testing.T) {
+	h := newHouse(t, 3)
+	a := h.client(t)
+	exec(t, a, "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20))")
+	exec(t, a, "INSERT INTO t VALUES (1,'one'),(2,'two')")
+	st, err := a.PrepareContext(context.Background(), "SELECT v FROM t WHERE id=?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[uint32]bool{}
+	for i := range 12 {
+		holders := h.hold(t, i%3) // other sessions sit on some backends, so that this one gets another
+		for id, want := range map[int]string{1: "one", 2: "two"} {
+			var got string
+			if err := st.QueryRow(id).Scan(&got); err != nil || got != want {
+				t.Fatalf("round %d: got %q, %v, want %q", i, got, err, want)
+			}
+		}
+		for _, s := range h.Sessions() {
+			seen[s.BackendID] = true
+		}
+		holders()
+	}
+	expectPins(t, h)
+	if len(seen) < 3 {
+		t.Errorf("only %d backends took part", len(seen))
+	}
+}
+
+// hold opens n transactions and returns what ends them.
+func (h *house) hold(t testing.TB, n int) (end func()) {
+	var held []*sql.Conn
+	for range n {
+		c := h.client(t)
+		exec(t, c, "BEGIN")
+		held = append(held, c)
+	}
+	return func() {
+		for _, c := range held {
+			exec(t, c, "COMMIT")
+			_ = c.Close()
+		}
+	}
+}
+
+func TestStoredFunctionThatChangesTheSessionPins(t *testing.T) {
+	h := newHouse(t, 2)
+	a := h.client(t)
+	exec(t, a, "CREATE FUNCTION f() RETURNS INT BEGIN SET @hidden=5; RETURN 1; END")
+	expect(t, a, "1", "SELECT f()")
+	expectPins(t, h, "unknown")
+	expect(t, a, "5", "SELECT @hidden")
+	b := h.client(t)
+	exec(t, b, "CREATE PROCEDURE p() BEGIN CREATE TEMPORARY TABLE tt (a INT); END")
+	exec(t, b, "CALL p()")
+	exec(t, b, "INSERT INTO tt VALUES (1)")
+}
+
+func TestMultiStatementsAreOneAnswer(t *testing.T) {
+	h := newHouse(t, 1)
+	a := h.client(t, func(c *mysql.Config) { c.MultiStatements = true })
+	b := h.client(t)
+	exec(t, a, "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)")
+	rows, err := a.QueryContext(context.Background(), "INSERT INTO t(v) VALUES (1); SELECT LAST_INSERT_ID(); SELECT 3; USE mysql; SELECT DATABASE()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for {
+		for rows.Next() {
+			var v string
+			if err := rows.Scan(&v); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, v)
+		}
+		if !rows.NextResultSet() {
+			break
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	_ = rows.Close()
+	if want := []string{"1", "3", "mysql"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	expectError(t, 1064, b, "DO 1; DO 2")
+	expect(t, b, h.schema, "SELECT DATABASE()")
+	expect(t, a, "mysql", "SELECT DATABASE()")
+}
+
+func TestWaitTimeoutNamesTheHoldersAndTheClientSurvives(t *testing.T) {
+	h := newHouse(t, 1, func(o *options) { o.Pool.WaitTimeout = 200 * time.Millisecond })
+	a, b := h.client(t), h.client(t)
+	exec(t, a, "/* conn_tag:leaky */ BEGIN")
+	_, err := b.ExecContext(context.Background(), "/* conn_tag:victim */ DO 1")
+	if errorCode(err) != 1040 || !strings.Contains(err.Error(), "leaky") || !strings.Contains(err.Error(), `pool "main"`) {
+		t.Errorf("got %v, want 1040 that names the pool and leaky", err)
+	}
+	exec(t, a, "COMMIT")
+	exec(t, b, "DO 1")
+	c := caller(t, h, "victim")
+	if c.WaitTimeouts != 1 || c.Waited < 200*time.Millisecond {
+		t.Errorf("victim: %d timeouts after %s", c.WaitTimeouts, c.Waited)
+	}
+}
+
+func TestLargeResultsAndCommandsPass(t *testing.T) {
+	h := newHouse(t, 1)
+	a := h.client(t)
+	for _, n := range []int{1, 16000, 70000, 16777210, 16777211, 16777212, 33554432} {
+		var got string
+		if err := a.QueryRowContext(context.Background(), "SELECT REPEAT('a',?)", n).Scan(&got); err != nil || len(got) != n {
+			t.Fatalf("reply of %d bytes: got %d, %v", n, len(got), err)
+		}
+	}
+	for _, n := range []int{16777214, 16777215, 16777216, 33554430} {
+		q := "SELECT LENGTH('" + strings.Repeat("x", n-len("SELECT LENGTH('')")-1) + "')"
+		var got int
+		if err := a.QueryRowContext(context.Background(), q).Scan(&got); err != nil || got != n-len("SELECT LENGTH('')")-1 {
+			t.Fatalf("command of %d bytes: got %d, %v", n, got, err)
+		}
+	}
+	var rows int
+	r, err := a.QueryContext(context.Background(), "SELECT REPEAT('x',200) FROM mysql.help_topic a, (SELECT 1 UNION ALL SELECT 2) b LIMIT 5000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r.Next() {
+		rows++
+	}
+	if err := r.Err(); err != nil || rows < 100 {
+		t.Errorf("rows: %d, %v", rows, err)
+	}
+	_ = r.Close()
+	expectPins(t, h)
+}

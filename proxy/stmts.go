@@ -1,0 +1,248 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/conntag/conntag/attribution"
+	"github.com/conntag/conntag/internal/sqlscan"
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// preparedStmt is a binary prepared statement as its client knows it. The id is ours: on each backend connection the
+// same text has an id of that connection's own.
+type preparedStmt struct {
+	id      uint32
+	text    string
+	params  int
+	types   string // parameter types last bound by the client
+	account *attribution.Account
+	first   sqlscan.Keyword
+	flags   sqlscan.Flags
+	effects []effect
+}
+
+// preparedStatements are a session's statements by its own ids.
+type preparedStatements struct {
+	byID    map[uint32]*preparedStmt
+	last    uint32
+	pending *preparedStmt // being prepared: the job at hand is its COM_STMT_PREPARE
+}
+
+func (p *preparedStatements) add(st *preparedStmt) {
+	if p.byID == nil {
+		p.byID = map[uint32]*preparedStmt{}
+	}
+	p.last++
+	st.id = p.last
+	p.byID[st.id] = st
+}
+
+// stmtHeader is the command byte and the statement's id, which every COM_STMT_* but PREPARE begins with.
+const stmtHeader = 5
+
+// lookup finds the statement that a command names.
+func (s *Session) lookup(cmd command, where string) (*preparedStmt, *wire.ServerError) {
+	if len(cmd.payload) < stmtHeader {
+		return nil, &wire.ServerError{Code: mysql.ER_MALFORMED_PACKET, State: "HY000", Message: "Malformed communication packet"}
+	}
+	id := binary.LittleEndian.Uint32(cmd.payload[1:])
+	if st := s.prepared.byID[id]; st != nil {
+		return st, nil
+	}
+	return nil, &wire.ServerError{Code: mysql.ER_UNKNOWN_STMT_HANDLER, State: "HY000",
+		Message: fmt.Sprintf("Unknown prepared statement handler (%d) given to %s", id, where)}
+}
+
+func (s *Session) stmtPrepare(cmd command) error {
+	sql := cmd.payload[1:]
+	st := sqlscan.Scan(sql, s.state.mode)
+	stmt := &preparedStmt{text: string(sql), account: s.callerOf(sql, &st), first: st.First, flags: st.Flags}
+	if mayTouchState(&st, true) {
+		stmt.effects = readEffects(sql, &st, s.state.mode)
+	}
+	s.begin(stmt.account)
+	s.prepared.pending = stmt
+	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare}
+	err := s.exchange()
+	s.prepared.pending = nil
+	return err
+}
+
+// onPrepared gives the client an id of ours in place of the backend's.
+func (s *Session) onPrepared(b *backendConn, packet []byte, r *wire.Reply) {
+	stmt := s.prepared.pending
+	stmt.params = int(r.Params)
+	s.prepared.add(stmt)
+	b.keepStmt(stmt.text, binary.LittleEndian.Uint32(packet[1:]))
+	binary.LittleEndian.PutUint32(packet[1:], stmt.id)
+}
+
+func (s *Session) stmtExecute(cmd command) error {
+	stmt, e := s.lookup(cmd, "mysqld_stmt_execute")
+	if e != nil {
+		return s.sendError(cmd.nextSeq, e)
+	}
+	s.begin(stmt.account)
+	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, stmt: stmt,
+		first: stmt.first, flags: stmt.flags, effects: stmt.effects}
+	known, ok, err := s.backendStmt(stmt)
+	if !ok {
+		return err
+	}
+	s.job.framed = bindTypes(cmd, stmt, known)
+	binary.LittleEndian.PutUint32(s.job.framed[wire.HeaderLen+1:], known.id)
+	return s.exchange()
+}
+
+// backendStmt makes sure that the session has a lease whose connection knows the statement. When it can't, ok is
+// false and the client has its answer.
+func (s *Session) backendStmt(stmt *preparedStmt) (known *backendStmt, ok bool, err error) {
+	b, err := s.acquire()
+	if err != nil {
+		return nil, false, s.failAcquire(err)
+	}
+	if known = b.stmts.get(stmt.text); known != nil {
+		return known, true, nil
+	}
+	known, err = b.prepareStmt(stmt.text)
+	if err == nil {
+		return known, true, nil
+	}
+	if server := asServerError(err); server != nil {
+		err = s.refuse(server)
+		s.rest()
+		return nil, false, err
+	}
+	return nil, false, s.lost(err, false)
+}
+
+// bindTypes returns the execute as this backend connection needs it: a client binds parameter types once and leaves
+// them out afterwards, but this connection may not have seen them, or may have seen another session's.
+// Layout: dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_execute.html.
+func bindTypes(cmd command, stmt *preparedStmt, known *backendStmt) []byte {
+	flag := stmtHeader + 5 + (stmt.params+7)/8
+	if stmt.params == 0 || len(cmd.payload) <= flag {
+		return cmd.framed
+	}
+	rest := cmd.payload[flag+1:]
+	switch {
+	case cmd.payload[flag] != 0 && len(rest) >= 2*stmt.params:
+		if types := rest[:2*stmt.params]; stmt.types != string(types) {
+			stmt.types = string(types)
+		}
+	case cmd.payload[flag] == 0 && known.types != stmt.types:
+		payload := make([]byte, 0, len(cmd.payload)+len(stmt.types))
+		payload = append(append(payload, cmd.payload[:flag]...), 1)
+		payload = append(append(payload, stmt.types...), rest...)
+		known.types = stmt.types
+		framed, _ := wire.AppendPacket(make([]byte, 0, len(payload)+64), 0, payload)
+		return framed
+	}
+	known.types = stmt.types
+	return cmd.framed
+}
+
+// settleStmt keeps the pins of cursors and long data after an execute or a fetch.
+func (s *Session) settleStmt(stmt *preparedStmt, out outcome) {
+	s.state.usedLongData(stmt.id)
+	open := out.code == 0 && out.status&wire.StatusCursorExists != 0 && out.status&wire.StatusLastRowSent == 0
+	if open {
+		s.state.openCursor(stmt.id)
+	} else {
+		s.state.closeCursor(stmt.id)
+	}
+}
+
+// stmtOnLease answers for commands that only make sense where the statement ran last: it says which statement of
+// the lease's connection is meant, if there is one.
+func (s *Session) stmtOnLease(stmt *preparedStmt) *backendStmt {
+	if !s.lease.Valid() {
+		return nil
+	}
+	return s.lease.Conn().stmts.get(stmt.text)
+}
+
+func (s *Session) stmtFetch(cmd command) error {
+	stmt, e := s.lookup(cmd, "mysqld_stmt_fetch")
+	if e != nil {
+		return s.sendError(cmd.nextSeq, e)
+	}
+	known := s.stmtOnLease(stmt)
+	if _, open := s.state.held.cursors[stmt.id]; !open || known == nil {
+		return s.sendError(cmd.nextSeq, &wire.ServerError{Code: mysql.ER_STMT_HAS_NO_OPEN_CURSOR, State: "HY000",
+			Message: fmt.Sprintf("The statement (%d) has no open cursor", stmt.id)})
+	}
+	s.begin(stmt.account)
+	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeRows, stmt: stmt}
+	binary.LittleEndian.PutUint32(cmd.framed[wire.HeaderLen+1:], known.id)
+	return s.exchange()
+}
+
+func (s *Session) stmtReset(cmd command) error {
+	stmt, e := s.lookup(cmd, "mysqld_stmt_reset")
+	if e != nil {
+		return s.sendError(cmd.nextSeq, e)
+	}
+	known := s.stmtOnLease(stmt)
+	if known == nil {
+		return s.sendOK(cmd.nextSeq)
+	}
+	s.begin(nil)
+	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeOK, stmt: stmt}
+	binary.LittleEndian.PutUint32(cmd.framed[wire.HeaderLen+1:], known.id)
+	return s.exchange()
+}
+
+// stmtClose has no reply. The backend keeps its statement for others with the same text, unless this session left a
+// cursor or half-sent data in it.
+func (s *Session) stmtClose(cmd command) error {
+	stmt, e := s.lookup(cmd, "mysqld_stmt_close")
+	if e != nil {
+		return nil
+	}
+	delete(s.prepared.byID, stmt.id)
+	_, cursor := s.state.held.cursors[stmt.id]
+	_, data := s.state.held.longData[stmt.id]
+	if !cursor && !data {
+		return nil
+	}
+	before := s.state.pins
+	if known := s.stmtOnLease(stmt); known != nil {
+		b := s.lease.Conn()
+		b.stmts.remove(known)
+		if _, err := b.Write(closeStmt(known.id)); err != nil {
+			return s.lost(err, true)
+		}
+	}
+	s.state.closeCursor(stmt.id)
+	s.state.usedLongData(stmt.id)
+	s.notePins(before)
+	s.rest()
+	return nil
+}
+
+// stmtSendLongData has no reply either; errors show at the execute, as they do on a server.
+func (s *Session) stmtSendLongData(cmd command) error {
+	stmt, e := s.lookup(cmd, "mysqld_stmt_send_long_data")
+	if e != nil {
+		return nil
+	}
+	s.begin(stmt.account)
+	s.job = job{shape: wire.ShapeNone}
+	known, ok, err := s.backendStmt(stmt)
+	if !ok {
+		return err
+	}
+	binary.LittleEndian.PutUint32(cmd.framed[wire.HeaderLen+1:], known.id)
+	before := s.state.pins
+	s.state.sentLongData(stmt.id)
+	s.notePins(before)
+	if _, err := s.lease.Conn().Write(cmd.framed); err != nil {
+		return s.lost(err, false)
+	}
+	s.rest()
+	return nil
+}
