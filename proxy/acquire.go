@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/conntag/conntag/attribution"
+	"github.com/conntag/conntag/internal/sqlscan"
 	"github.com/conntag/conntag/pool"
 	"github.com/conntag/conntag/proxy/wire"
 )
@@ -66,7 +67,7 @@ func (s *Session) prepare(b *backendConn) error {
 			return err
 		}
 	}
-	if b.settings == s.state.settings && b.schema == s.state.schema && b.multi == s.state.multi {
+	if b.settings == s.state.settings && b.schema == s.state.schema {
 		return nil
 	}
 	return s.replay(b)
@@ -80,15 +81,31 @@ func (s *Session) replay(b *backendConn) error {
 	if b.schema != s.state.schema {
 		commands = append(commands, textCommand(wire.ComInitDB, s.state.schema))
 	}
-	if b.multi != s.state.multi {
-		commands = append(commands, setOption(s.state.multi))
-	}
 	if len(commands) > 0 {
 		if err := b.exec(internalTimeout, commands...); err != nil {
 			return err
 		}
 	}
-	b.settings, b.schema, b.multi = s.state.settings, s.state.schema, s.state.multi
+	b.settings, b.schema = s.state.settings, s.state.schema
+	return nil
+}
+
+// manyStatements are the marks of a text for which it matters whether several statements are allowed in it.
+const manyStatements = sqlscan.MultiStatement | sqlscan.Trailing | sqlscan.Executable | sqlscan.Unterminated
+
+// suit replays what only some statements can tell apart, and only for those: the multi-statement option and
+// LAST_INSERT_ID().
+func (s *Session) suit(b *backendConn) error {
+	j := &s.job
+	if j.flags&manyStatements != 0 && b.multi != s.state.multi {
+		if err := b.exec(internalTimeout, setOption(s.state.multi)); err != nil {
+			return err
+		}
+		b.multi = s.state.multi
+	}
+	if j.touchesInsertID() {
+		return s.replayInsertID(b)
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/conntag/conntag/attribution"
 	"github.com/conntag/conntag/internal/sqlscan"
@@ -55,8 +56,11 @@ func (s *Session) query(cmd command) error {
 	if mayTouchState(&st, s.state.pins != 0) {
 		s.job.effects = readEffects(sql, &st, s.state.mode)
 	}
-	if st.First == sqlscan.Kill {
+	switch {
+	case st.First == sqlscan.Kill && st.Flags&sqlscan.MultiStatement == 0:
 		return s.kill(sql)
+	case slices.ContainsFunc(s.job.effects, func(e effect) bool { return e.kind == effectKill }):
+		return s.refuse(errKillAlone)
 	}
 	return s.exchange()
 }
@@ -117,6 +121,9 @@ func (s *Session) clear() {
 	s.state = state{schema: s.state.schema, settings: s.login.settings, status: wire.StatusAutocommit,
 		multi: s.login.caps.Has(wire.MultiStatements)}
 	s.state.mode = s.srv.modeOf(s.state.settings)
+	if v, _ := s.state.settings.get("autocommit"); v == "OFF" {
+		s.state.status = 0
+	}
 	if s.state.mode&sqlscan.NoBackslashEscapes != 0 {
 		s.state.status |= wire.StatusNoBackslashEscapes
 	}
@@ -133,14 +140,6 @@ func (s *Session) setOption(cmd command) error {
 	}
 	s.begin(nil)
 	s.state.multi = cmd.payload[1] == 0
-	if s.lease.Valid() {
-		s.job = job{nextSeq: cmd.nextSeq, shape: wire.ShapeOK}
-		b := s.lease.Conn()
-		if err := b.exec(internalTimeout, setOption(s.state.multi)); err != nil {
-			return s.lost(err, false)
-		}
-		b.multi = s.state.multi
-		s.rest()
-	}
-	return s.client.send(cmd.nextSeq, wire.AppendEOF(nil, 0, s.state.status))
+	s.rest()
+	return s.client.send(cmd.nextSeq, wire.AppendEOF(nil, 0, s.state.status&lastingStatus))
 }

@@ -25,6 +25,7 @@ const (
 	effectEndTrx                        // COMMIT or a whole ROLLBACK
 	effectNextTrx                       // SET TRANSACTION without SESSION: for the next transaction only
 	effectOwnState                      // a session-state change is expected, so the trackers' word is no surprise
+	effectKill                          // KILL inside a longer text
 	effectCharset                       // the connection's collation may change, which no tracker reports
 )
 
@@ -41,6 +42,7 @@ var looks = map[sqlscan.Keyword]look{
 	sqlscan.Set: lookAlways, sqlscan.Use: lookAlways, sqlscan.Lock: lookAlways, sqlscan.Prepare: lookAlways, sqlscan.Execute: lookAlways,
 	sqlscan.Call: lookAlways, sqlscan.XA: lookAlways, sqlscan.Savepoint: lookAlways, sqlscan.Handler: lookAlways, sqlscan.Flush: lookAlways,
 	sqlscan.Load:  lookAlways,
+	sqlscan.Kill:  lookAlways,
 	sqlscan.Begin: lookPinned, sqlscan.Start: lookPinned, sqlscan.Commit: lookPinned, sqlscan.Rollback: lookPinned,
 	sqlscan.Unlock: lookPinned, sqlscan.Drop: lookPinned, sqlscan.Deallocate: lookPinned,
 }
@@ -187,6 +189,8 @@ func (r *effectReader) statement() {
 		r.pin(attribution.Procedure)
 	case word(0, "xa"):
 		r.pin(attribution.Unknown)
+	case word(0, "kill"):
+		r.add(effect{kind: effectKill})
 	case word(0, "savepoint"):
 		r.add(effect{kind: effectSavepoint})
 	case word(0, "handler"):

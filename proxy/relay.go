@@ -31,6 +31,7 @@ type reply struct {
 	sent, off, end int
 	begun          bool // the client has part of it
 	hasStatus      bool // an OK or EOF told the server's status
+	bytes          int  // sent so far
 	unexplained    bool // the server said that session state changed, without saying how
 	charset        bool
 }
@@ -57,10 +58,8 @@ func (s *Session) exchange() error {
 	if err != nil {
 		return s.failAcquire(err)
 	}
-	if j.touchesInsertID() {
-		if err := s.replayInsertID(b); err != nil {
-			return s.lost(err, false)
-		}
+	if err := s.suit(b); err != nil {
+		return s.lost(err, false)
 	}
 	s.meter.Enter(attribution.Executing, s.srv.now())
 	if _, err := b.Write(j.framed); err != nil {
@@ -146,6 +145,7 @@ func (s *Session) flush(r *reply) error {
 	_, err := s.client.Write(r.buf[r.sent:r.off])
 	s.meter.Enter(attribution.Executing, s.srv.now())
 	r.begun = true
+	r.bytes += r.off - r.sent
 	r.end = copy(r.buf, r.buf[r.off:r.end])
 	r.sent, r.off = 0, 0
 	if err == nil && len(r.buf) == bufferSize && !r.Done() {
@@ -243,6 +243,7 @@ func (s *Session) tracked(e wire.Track, unexplained *bool) {
 func (s *Session) settle(b *backendConn, r *reply) {
 	j := &s.job
 	before := s.state.pins
+	s.meter.AddBytes(uint64(len(j.framed)), uint64(r.bytes+r.off-r.sent))
 	out := outcome{status: r.OK.Status, hasStatus: r.hasStatus, code: r.Failed}
 	if r.Failed != 0 {
 		s.meter.Error(attribution.ClassOf(r.Failed))

@@ -69,6 +69,9 @@ func (s *Session) run() {
 
 func (s *Session) serve() error {
 	for {
+		if s.srv.draining.Load() && !s.lease.Valid() {
+			return nil
+		}
 		cmd, err := s.client.readCommand(s.srv.maxPacket())
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded) && s.lease.Valid():
@@ -84,9 +87,6 @@ func (s *Session) serve() error {
 		}
 		if err := s.dispatch(cmd); err != nil {
 			return err
-		}
-		if s.srv.draining.Load() && !s.lease.Valid() {
-			return nil
 		}
 	}
 }
@@ -178,9 +178,12 @@ func (s *Session) setSchema(name string) {
 	}
 }
 
+// lastingStatus are the bits that describe the session rather than its last statement.
+const lastingStatus = wire.StatusAutocommit | wire.StatusInTrans | wire.StatusNoBackslashEscapes | wire.StatusAnsiQuotes
+
 // sendOK answers a command that needed no backend.
 func (s *Session) sendOK(seq byte) error {
-	ok := wire.OK{Status: s.state.status}
+	ok := wire.OK{Status: s.state.status & lastingStatus}
 	return s.client.send(seq, ok.AppendOK(nil))
 }
 

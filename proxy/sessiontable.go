@@ -80,7 +80,7 @@ func (t *sessionTable) drain() <-chan struct{} {
 func (t *sessionTable) cut() {
 	for _, s := range t.all() {
 		_ = s.client.Close()
-		if b := s.view.backend.Load(); b != nil {
+		if b := s.view.backend.Load(); b != nil && b != busyKilling {
 			_ = b.Close()
 		}
 	}

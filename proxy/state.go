@@ -141,7 +141,7 @@ func (s *state) apply(e effect) {
 	case effectNextTrx:
 		s.next, s.nextBegun = true, false
 		s.pin(attribution.NextTransaction)
-	case effectOwnState, effectCharset: // looked at while the reply came in
+	case effectOwnState, effectCharset, effectKill: // looked at while the reply came in
 	}
 }
 

@@ -65,7 +65,10 @@ func (s *Session) stmtPrepare(cmd command) error {
 	}
 	s.begin(stmt.account)
 	s.prepared.pending = stmt
-	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare}
+	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare, flags: st.Flags & manyStatements}
+	if st.First == sqlscan.Kill {
+		return s.refuse(errKillAlone)
+	}
 	err := s.exchange()
 	s.prepared.pending = nil
 	return err

@@ -111,7 +111,9 @@ func TestCursorPinsUntilItsLastRow(t *testing.T) {
 		a.roundTrip(t, stmtCommand(wire.ComStmtExecute, id, 1, 1, 0, 0, 0), wire.ShapeResults)
 		expectPins(t, h, "cursor")
 	}
-	fetch := func(n byte) []byte { return a.roundTrip(t, stmtCommand(wire.ComStmtFetch, id, n, 0, 0, 0), wire.ShapeRows) }
+	fetch := func(n byte) []byte {
+		return a.roundTrip(t, stmtCommand(wire.ComStmtFetch, id, n, 0, 0, 0), wire.ShapeRows)
+	}
 	open()
 	end := h.hold(t, 1)
 	fetch(2)

@@ -87,4 +87,5 @@ const (
 	StatusNoBackslashEscapes Status = 0x0200
 	StatusPSOutParams        Status = 0x1000
 	StatusSessionState       Status = 0x4000
+	StatusAnsiQuotes         Status = 0x8000 // MariaDB
 )
