@@ -117,7 +117,6 @@ func (s *Session) resetConnection(cmd command) error {
 
 // clear puts the session's own state back to what the login made it.
 func (s *Session) clear() {
-	before := s.state.pins
 	s.state = state{schema: s.state.schema, settings: s.login.settings, status: wire.StatusAutocommit,
 		multi: s.login.caps.Has(wire.MultiStatements)}
 	s.state.mode = s.srv.modeOf(s.state.settings)
@@ -129,7 +128,7 @@ func (s *Session) clear() {
 	}
 	s.prepared = preparedStatements{last: s.prepared.last}
 	s.insertID.set(0)
-	s.notePins(before)
+	s.notePins()
 }
 
 // setOption is COM_SET_OPTION: it allows or forbids several statements in one text. It is session state like any

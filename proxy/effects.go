@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/conntag/conntag/attribution"
@@ -25,8 +26,9 @@ const (
 	effectEndTrx                        // COMMIT or a whole ROLLBACK
 	effectNextTrx                       // SET TRANSACTION without SESSION: for the next transaction only
 	effectOwnState                      // a session-state change is expected, so the trackers' word is no surprise
+	effectRead                          // SET may read tables, so that with autocommit off it may begin a transaction
 	effectKill                          // KILL inside a longer text
-	effectCharset                       // the connection's collation may change, which no tracker reports
+	effectAsk                           // session variable name may change without the trackers saying so: the server must be asked
 )
 
 // effect is one effect; whether is set when it may have happened although the statement failed.
@@ -83,7 +85,8 @@ const headLen = 24
 type effectReader struct {
 	head    [headLen]sqlscan.Token
 	n       int
-	from    bool // the statement reads a table, so a function in it may run many times
+	from    bool // the statement reads a table, so a function in it may run many times, or never
+	begun   int  // how many effects the statements before have
 	effects []effect
 }
 
@@ -146,7 +149,7 @@ func (r *effectReader) call(t sqlscan.Token, lex sqlscan.Lexer) {
 	arg := lex.Next()
 	after := lex.Next()
 	name := ""
-	if arg.Kind == sqlscan.TokenString && (isPunct(after, ',') || isPunct(after, ')')) && !r.from {
+	if arg.Kind == sqlscan.TokenString && (isPunct(after, ',') || isPunct(after, ')')) {
 		name = strings.ToLower(arg.Ident())
 	}
 	switch {
@@ -198,7 +201,12 @@ func (r *effectReader) statement() {
 	case word(0, "commit"), word(0, "rollback") && !r.hasWord("to"):
 		r.add(effect{kind: effectEndTrx})
 	}
-	r.n, r.from = 0, false
+	for i := r.begun; i < len(r.effects) && r.from; i++ {
+		if e := &r.effects[i]; e.kind == effectGetLock || e.kind == effectReleaseLock {
+			e.name = ""
+		}
+	}
+	r.n, r.from, r.begun = 0, false, len(r.effects)
 }
 
 func (r *effectReader) hasWord(w string) bool {
@@ -218,14 +226,22 @@ func (r *effectReader) set(h []sqlscan.Token) {
 		switch {
 		case t.Kind == sqlscan.TokenUserVar && (i == 0 || isPunct(h[i-1], ',')):
 			r.pin(attribution.UserVariable)
+		case isPunct(t, '('): // a subquery or a function: it may read tables
+			r.add(effect{kind: effectRead})
 		case t.Is("session"), t.Is("global"), t.Is("local"):
 			scoped = true
 		case t.Is("transaction") && i <= 1 && !scoped:
 			r.add(effect{kind: effectNextTrx})
 		case i == 0 && (t.Is("role") || t.Is("resource") || t.Is("default")):
 			r.pin(attribution.Unknown)
-		case t.Is("names"), t.Is("charset"), t.Is("character"), isVariable(t, "character_set_connection"), isVariable(t, "collation_connection"):
-			r.add(effect{kind: effectCharset, whether: true})
+		case t.Is("names"), t.Is("charset"), t.Is("character"), t.Is("character_set_connection"), t.Is("collation_connection"):
+			r.ask("collation_connection")
+		case t.Kind == sqlscan.TokenSysVar && i+1 < len(h) && isAssignment(h[i+1:]) && !bytes.ContainsRune(t.Text, '.'):
+			// MariaDB's trackers report "x = …" and "@@session.x = …", but not "@@x = …".
+			r.ask(variable(t))
+			if name := variable(t); name == "character_set_connection" {
+				r.ask("collation_connection")
+			}
 		case hasVariablePrefix(t, "session_track_"), isVariable(t, "timestamp"), isVariable(t, "insert_id"), isVariable(t, "rand_seed1"),
 			isVariable(t, "rand_seed2"), isVariable(t, "pseudo_thread_id"), isVariable(t, "pseudo_slave_mode"):
 			r.pin(attribution.SessionVariable)
@@ -234,6 +250,16 @@ func (r *effectReader) set(h []sqlscan.Token) {
 	if len(h) == headLen-1 { // more assignments than were kept
 		r.pin(attribution.SessionVariable)
 	}
+}
+
+// ask has the server asked for a session variable once the statement has ended, however it ended.
+func (r *effectReader) ask(name string) {
+	r.add(effect{kind: effectAsk, name: name, whether: true})
+}
+
+// isAssignment reports whether an assignment operator comes next, = or :=.
+func isAssignment(h []sqlscan.Token) bool {
+	return isPunct(h[0], '=') || len(h) > 1 && isPunct(h[0], ':') && isPunct(h[1], '=')
 }
 
 // variable is the name of a system variable token without its scope; empty for others.

@@ -129,14 +129,10 @@ func firstColumn(reply []byte) string {
 		}
 		reply = reply[min(len(reply), wire.HeaderLen+wire.PayloadLen(reply)):]
 	}
-	if len(reply) <= wire.HeaderLen || reply[wire.HeaderLen] >= 251 {
+	if len(reply) <= wire.HeaderLen {
 		return ""
 	}
-	row := reply[wire.HeaderLen:]
-	if n := int(row[0]); n < len(row) {
-		return string(row[1 : 1+n])
-	}
-	return ""
+	return wire.FirstLenString(reply[wire.HeaderLen:])
 }
 
 // reset brings the connection back to the state after its login, trackers included. The current schema stays, by

@@ -175,3 +175,12 @@ func expect(t testing.TB, c queryer, want, q string, args ...any) {
 		t.Errorf("%s: got %q, want %q", q, got, want)
 	}
 }
+
+// closeHard closes the connection itself, where Close only gives it back to its sql.DB.
+func closeHard(t testing.TB, c any) {
+	t.Helper()
+	err := c.(*sql.Conn).Raw(func(driver any) error { return driver.(io.Closer).Close() })
+	if err != nil {
+		t.Fatal(err)
+	}
+}

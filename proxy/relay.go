@@ -3,6 +3,7 @@ package proxy
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/conntag/conntag/attribution"
 	"github.com/conntag/conntag/internal/sqlscan"
@@ -33,7 +34,6 @@ type reply struct {
 	hasStatus      bool // an OK or EOF told the server's status
 	bytes          int  // sent so far
 	unexplained    bool // the server said that session state changed, without saying how
-	charset        bool
 }
 
 func (r *reply) take() {
@@ -202,6 +202,12 @@ func (s *Session) onEOF(r *reply) {
 	}
 }
 
+// noTables reports whether the command is sure not to have begun a transaction by touching a table.
+func (j *job) noTables() bool {
+	return j.first == sqlscan.Use || j.first == sqlscan.Set && j.flags&sqlscan.MultiStatement == 0 &&
+		!slices.ContainsFunc(j.effects, func(e effect) bool { return e.kind == effectRead })
+}
+
 // touchesInsertID reports whether the command may read LAST_INSERT_ID() or change it.
 func (j *job) touchesInsertID() bool {
 	switch j.first {
@@ -242,16 +248,14 @@ func (s *Session) tracked(e wire.Track, unexplained *bool) {
 // settle ends a command: session state moves on, and the lease goes back if nothing holds it.
 func (s *Session) settle(b *backendConn, r *reply) {
 	j := &s.job
-	before := s.state.pins
 	s.meter.AddBytes(uint64(len(j.framed)), uint64(r.bytes+r.off-r.sent))
-	out := outcome{status: r.OK.Status, hasStatus: r.hasStatus, code: r.Failed}
+	out := outcome{status: r.OK.Status, hasStatus: r.hasStatus, code: r.Failed, noTables: j.noTables()}
 	if r.Failed != 0 {
 		s.meter.Error(attribution.ClassOf(r.Failed))
 	}
 	expected := false
 	for i := range j.effects {
 		expected = expected || j.effects[i].kind == effectOwnState
-		r.charset = r.charset || j.effects[i].kind == effectCharset
 	}
 	s.state.settle(j.effects, out)
 	if j.stmt != nil {
@@ -260,7 +264,7 @@ func (s *Session) settle(b *backendConn, r *reply) {
 	if r.unexplained && !expected {
 		s.state.pin(attribution.Unknown)
 	}
-	s.notePins(before)
+	s.notePins()
 	if err := s.inquire(b, r); err != nil {
 		s.log.Warn("backend lost after a reply", "session", s.id, "error", err)
 		s.dropLease()
@@ -269,7 +273,9 @@ func (s *Session) settle(b *backendConn, r *reply) {
 	s.rest()
 }
 
-func (s *Session) notePins(before pinSet) {
+// notePins counts the pins that have begun since the last call and shows which there are.
+func (s *Session) notePins() {
+	before := pinSet(s.view.pins.Load())
 	if s.state.pins == before {
 		return
 	}
@@ -289,15 +295,28 @@ func (s *Session) inquire(b *backendConn, r *reply) error {
 		}
 		s.track(b, state, &r.unexplained)
 	}
-	if r.charset {
-		collation, err := b.query(internalTimeout, queryCommand("SELECT @@collation_connection"))
-		if err != nil {
-			return err
+	for _, e := range s.job.effects {
+		if e.kind == effectAsk {
+			if err := s.askVariable(b, e.name); err != nil {
+				return err
+			}
 		}
-		s.state.setVariable("collation_connection", collation)
-		b.settings = s.state.settings
 	}
 	return nil
+}
+
+// askVariable reads a session variable from the connection and takes it over. A name that the server does not know
+// was refused to the client, too.
+func (s *Session) askVariable(b *backendConn, name string) error {
+	value, err := b.query(internalTimeout, queryCommand("SELECT @@session.`"+name+"`"))
+	if asServerError(err) != nil {
+		return nil
+	}
+	if err == nil {
+		s.state.setVariable(name, value)
+		b.settings = s.state.settings
+	}
+	return err
 }
 
 // failAcquire tells the client why there is no backend connection; its own connection lives on.

@@ -73,6 +73,7 @@ type outcome struct {
 	status    wire.Status // of the last OK or EOF
 	hasStatus bool
 	code      uint16 // of the ERR that ended it; 0: none
+	noTables  bool   // the command can't have touched a table
 }
 
 const codeDeadlock = 1213
@@ -88,7 +89,7 @@ func (s *state) settle(effects []effect, out outcome) {
 	case out.code == codeDeadlock: // rolled back whole by the server: nothing is held any more
 		s.inTrans, s.doubt = false, false
 		s.unpin(attribution.Savepoint)
-	case out.code != 0 && !s.inTrans && !s.autocommit():
+	case out.code != 0 && !s.inTrans && !s.autocommit() && !out.noTables:
 		s.doubt = true
 	}
 	s.unpin(attribution.FoundRows)
@@ -141,7 +142,7 @@ func (s *state) apply(e effect) {
 	case effectNextTrx:
 		s.next, s.nextBegun = true, false
 		s.pin(attribution.NextTransaction)
-	case effectOwnState, effectCharset, effectKill: // looked at while the reply came in
+	case effectOwnState, effectAsk, effectKill, effectRead: // looked at while the reply came in
 	}
 }
 
@@ -206,6 +207,14 @@ func (s *state) setVariable(name, value string) {
 	if !restorable(name, value) {
 		s.pin(attribution.SessionVariable)
 		return
+	}
+	if name == "autocommit" { // the trackers say ON, SELECT says 1
+		switch value {
+		case "1":
+			value = "ON"
+		case "0":
+			value = "OFF"
+		}
 	}
 	if old, ok := s.settings.get(name); ok && old == value {
 		return

@@ -212,7 +212,6 @@ func (s *Session) stmtClose(cmd command) error {
 	if !cursor && !data {
 		return nil
 	}
-	before := s.state.pins
 	if known := s.stmtOnLease(stmt); known != nil {
 		b := s.lease.Conn()
 		b.stmts.remove(known)
@@ -222,7 +221,7 @@ func (s *Session) stmtClose(cmd command) error {
 	}
 	s.state.closeCursor(stmt.id)
 	s.state.usedLongData(stmt.id)
-	s.notePins(before)
+	s.notePins()
 	s.rest()
 	return nil
 }
@@ -240,9 +239,8 @@ func (s *Session) stmtSendLongData(cmd command) error {
 		return err
 	}
 	binary.LittleEndian.PutUint32(cmd.framed[wire.HeaderLen+1:], known.id)
-	before := s.state.pins
 	s.state.sentLongData(stmt.id)
-	s.notePins(before)
+	s.notePins()
 	if _, err := s.lease.Conn().Write(cmd.framed); err != nil {
 		return s.lost(err, false)
 	}

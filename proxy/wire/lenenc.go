@@ -105,3 +105,10 @@ func (r *reader) nulBytes() []byte {
 }
 
 func (r *reader) rest() []byte { return r.take(len(r.p)) }
+
+// FirstLenString decodes the length-encoded string at the start of p: a text row's first column. NULL and anything
+// malformed are empty.
+func FirstLenString(p []byte) string {
+	r := reader{p: p}
+	return string(r.lenBytes())
+}
