@@ -119,8 +119,10 @@ func TestCloseGivesUpWithItsContextAndCanBeCalledAgain(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if err := r.pool.Close(ctx); err != nil {
-			t.Fatalf("Close of a drained pool with an ended context: %v", err)
+		for range 50 { // either could be looked at first
+			if err := r.pool.Close(ctx); err != nil {
+				t.Fatalf("Close of a drained pool with an ended context: %v", err)
+			}
 		}
 	})
 }

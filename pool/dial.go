@@ -86,10 +86,8 @@ func (p *Pool[K, C]) close(r *record[K, C]) {
 	p.mu.Lock()
 	r.forget()
 	heir := r.heir
-	if heir == nil {
-		p.settleLocked()
+	if heir == nil { // so nobody waits for a slot
 		p.moveLocked(r, gone)
-		p.serveLocked()
 		p.drainedLocked()
 	}
 	p.mu.Unlock()

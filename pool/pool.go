@@ -97,6 +97,7 @@ func (p *Pool[K, C]) TryAcquire(k K, h Holder, prefer Ref) (Lease[K, C], bool) {
 	p.settleLocked()
 	r := p.takeLocked(k, prefer)
 	if r == nil {
+		p.serveLocked()
 		p.mu.Unlock()
 		return Lease[K, C]{}, false
 	}
@@ -140,7 +141,8 @@ func mustHolder(h Holder) {
 }
 
 // takeLocked takes an idle connection of kind k that is alive, or returns nil. The lock is released while a
-// connection is probed.
+// connection is probed. When it returns nil, slots of dead connections may be left to serve: the caller does that, so
+// that it can queue first if it was there first. (When a next connection is there to try, nobody waits for a slot.)
 //
 // No waiter is overtaken: a connection goes idle only when no waiter of its kind is there and every other waiter has
 // a dial on the way (see placeLocked).
@@ -157,9 +159,9 @@ func (p *Pool[K, C]) takeLocked(k K, prefer Ref) *record[K, C] {
 		p.settleLocked()
 		switch {
 		case p.closed:
-			p.retireLocked(r, CloseShutdown)
+			p.closeLocked(r, CloseShutdown)
 		case !alive:
-			p.retireLocked(r, CloseDead)
+			p.closeLocked(r, CloseDead)
 		default:
 			return r
 		}

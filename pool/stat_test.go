@@ -162,6 +162,32 @@ func TestClockThatStepsBackDoesNotMoveTheIntegralBack(t *testing.T) {
 	})
 }
 
+func TestStatAtIsWhatThePoolSaysThenIfNothingHappensInBetween(t *testing.T) {
+	bubble(t, size(2), func(t *testing.T, r *rig) {
+		a := r.lease("app")
+		check := func(what string) {
+			t.Helper()
+			before := r.pool.Stat()
+			time.Sleep(3 * time.Second)
+			after := r.pool.Stat()
+			if got := before.At(after.Now); got != after {
+				t.Errorf("%s: got %+v, want %+v", what, got, after)
+			}
+			if got := after.At(before.Now); got != after {
+				t.Errorf("%s: an earlier time changed %+v to %+v", what, after, got)
+			}
+		}
+		check("one leased")
+		b := r.lease("app")
+		check("full")
+		w := r.begin(t.Context(), "w", "app")
+		check("full, one waits")
+		r.release(a, b)
+		r.release(w.lease)
+		check("idle")
+	})
+}
+
 func TestCloseReasonsHaveNames(t *testing.T) {
 	want := []string{"idle", "lifetime", "discarded", "dead", "kind", "shutdown", "unknown"}
 	for i, name := range want {

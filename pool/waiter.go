@@ -35,14 +35,13 @@ func (q *queue[K, C]) ticket() uint64 {
 	return q.tickets
 }
 
-// insert puts w in line by its ticket: at the end, unless w probed a dead connection while others arrived. Then it also
-// takes over the cover of the last of its kind whom it comes before, so that the covered stay the first of their kind.
+// insert puts w in line by its ticket: at the end, unless w probed a dead connection while others arrived. Then w may
+// come before covered waiters of its kind; but the dead connection's slot is there for it, so it is covered as well by
+// the serveLocked that follows.
 func (q *queue[K, C]) insert(w *waiter[K, C]) {
 	after := q.list.back
-	for ; after != nil && after.item.ticket > w.ticket; after = after.prev {
-		if other := after.item; other.covered && other.shelf == w.shelf && !w.covered {
-			other.covered, w.covered = false, true
-		}
+	for after != nil && after.item.ticket > w.ticket {
+		after = after.prev
 	}
 	q.list.insertAfter(after, &w.place)
 	q.uncovered++

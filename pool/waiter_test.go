@@ -230,8 +230,47 @@ func TestWaiterThatProbedADeadConnKeepsItsPlaceInLine(t *testing.T) {
 	})
 }
 
-// As above, but a dial is already on the way for second: it now is for first.
-func TestWaiterThatProbedADeadConnTakesOverTheDialOfALaterOne(t *testing.T) {
+func TestWaiterThatProbedADeadConnIsServedBeforeALaterOneOfAnotherKind(t *testing.T) {
+	cfg := func(c *pool.Config) { c.Size, c.LivenessAfter = 1, 0 }
+	bubble(t, cfg, func(t *testing.T, r *rig) {
+		r.release(r.lease("app"))
+		r.backend.dialed[0].dead.Store(true)
+		answer := make(chan struct{})
+		r.backend.probe = func(*conn) { <-answer }
+		first := r.begin(t.Context(), "first", "app")
+		second := r.begin(t.Context(), "second", "batch")
+		close(answer)
+		first.want("holding conn 2")
+		second.want("waiting")
+		r.release(first.lease)
+		second.want("holding conn 3")
+	})
+}
+
+func TestDeadConnFoundByTryAcquireGivesItsSlotToAWaiter(t *testing.T) {
+	cfg := func(c *pool.Config) { c.Size, c.LivenessAfter = 1, 0 }
+	bubble(t, cfg, func(t *testing.T, r *rig) {
+		r.release(r.lease("app"))
+		r.backend.dialed[0].dead.Store(true)
+		answer := make(chan struct{})
+		r.backend.probe = func(*conn) { <-answer }
+		refused := make(chan bool)
+		go func() {
+			_, ok := r.pool.TryAcquire("app", r.session("try"), pool.Ref{})
+			refused <- !ok
+		}()
+		synctest.Wait()
+		w := r.begin(t.Context(), "w", "batch")
+		close(answer)
+		if !<-refused {
+			t.Fatal("TryAcquire leased a dead conn")
+		}
+		w.want("holding conn 2")
+	})
+}
+
+// As above, but a dial is already on the way for second: whichever dial ends first is for first.
+func TestWaiterThatProbedADeadConnGetsTheDialOfALaterOneIfThatIsFaster(t *testing.T) {
 	cfg := func(c *pool.Config) { c.Size, c.LivenessAfter = 2, 0 }
 	bubble(t, cfg, func(t *testing.T, r *rig) {
 		r.release(r.lease("app"))
