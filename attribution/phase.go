@@ -5,6 +5,7 @@ import "strconv"
 // Phase is what a held connection is doing. A segment of a hold has one caller and one phase.
 type Phase uint8
 
+// The phases.
 const (
 	Executing         Phase = iota // a command was sent, its reply is not complete
 	Sending                        // the reply waits for a slow client
@@ -21,6 +22,7 @@ func (p Phase) String() string { return wordOf(phaseNames[:], uint8(p)) }
 // PinReason is why a lease is kept past the end of a transaction.
 type PinReason uint8
 
+// The reasons; each ends when its cause does.
 const (
 	TempTable       PinReason = iota
 	UserLock                  // GET_LOCK
@@ -49,6 +51,7 @@ func (r PinReason) String() string { return wordOf(pinNames[:], uint8(r)) }
 // ErrorClass groups error codes so that a caller has a handful of counters instead of one per code.
 type ErrorClass uint8
 
+// The classes.
 const (
 	Deadlock ErrorClass = iota
 	LockTimeout

@@ -6,9 +6,9 @@ import (
 )
 
 var (
-	// ErrWaitTimeout: nothing came free within Config.WaitTimeout. The session may try again.
+	// ErrWaitTimeout says that nothing came free within Config.WaitTimeout. The session may try again.
 	ErrWaitTimeout = errors.New("pool: wait timed out")
-	// ErrClosed: the pool was closed before the call, or while it waited.
+	// ErrClosed says that the pool was closed before the call, or while it waited.
 	ErrClosed = errors.New("pool: closed")
 )
 

@@ -5,6 +5,7 @@ import "time"
 // CloseReason is why a connection was closed.
 type CloseReason uint8
 
+// The reasons for which a connection is closed.
 const (
 	CloseIdle      CloseReason = iota // idle for IdleTimeout
 	CloseLifetime                     // older than MaxLifetime
