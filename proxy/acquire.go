@@ -43,12 +43,13 @@ func (s *Session) lend() error {
 	if s.lease, ok = s.srv.pool.TryAcquire(s.kind(), &s.meter, s.prefer); ok {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(s.srv.ctx)
-	defer cancel()
-	stop := s.client.watchHangup(cancel)
-	defer stop()
+	if s.waitCtx == nil { // a context for all its waits: once it is cancelled, the client is gone
+		s.waitCtx, s.leaveQueue = context.WithCancel(s.srv.ctx)
+	}
+	s.srv.hangups.add(s)
 	var err error
-	s.lease, err = s.srv.pool.Acquire(ctx, s.kind(), &s.meter, s.prefer)
+	s.lease, err = s.srv.pool.Acquire(s.waitCtx, s.kind(), &s.meter, s.prefer)
+	s.srv.hangups.remove(s)
 	switch {
 	case errors.Is(err, pool.ErrWaitTimeout):
 		s.meter.TimedOut()

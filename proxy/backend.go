@@ -45,6 +45,7 @@ type backendConn struct {
 	stmts    preparedCache
 	lastID   lastID
 	counts   *trafficCounts
+	call     call
 }
 
 // trafficCounts are the bytes of all connections of one side.
@@ -152,6 +153,7 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (*ba
 		conn.Conn = c.Conn.Conn
 	} else if sc, ok := tap.Conn.(syscall.Conn); ok {
 		conn.raw, err = sc.SyscallConn()
+		conn.call.try = conn.tryCall
 	}
 	if err == nil && b.server.Load() == nil {
 		var info *serverInfo

@@ -6,7 +6,6 @@ import (
 	"net"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/conntag/conntag/proxy/wire"
 )
@@ -215,33 +214,6 @@ func (c *clientConn) send(seq byte, payload []byte) error {
 	out, _ := wire.AppendPacket(make([]byte, 0, wire.HeaderLen+len(payload)), seq, payload)
 	_, err := c.Write(out)
 	return err
-}
-
-// watchHangup calls lost when the client closes its connection while it should be waiting for us. It returns when
-// that happened, when bytes arrived (a client that sends ahead is alive), or when stop was called.
-func (c *clientConn) watchHangup(lost func()) (stop func()) {
-	if c.socket == nil {
-		return func() {}
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		_ = c.socket.Read(func(fd uintptr) bool {
-			var one [1]byte
-			n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-			if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR) {
-				return false
-			}
-			if n <= 0 {
-				lost()
-			}
-			return true
-		})
-	})
-	return func() {
-		_ = c.SetReadDeadline(time.Unix(1, 0)) // wakes the reader at once
-		wg.Wait()
-		_ = c.SetReadDeadline(time.Time{})
-	}
 }
 
 func noEOF(err error) error {

@@ -95,12 +95,12 @@ var (
 // Validate returns every problem; each starts with the field's path inside the section.
 func (c Config) Validate() []error {
 	var p problems
-	p.hostPort("listen", c.Listen)
-	p.check(c.MaxClientConnections > 0, "max_client_connections: must be at least 1, is %d", c.MaxClientConnections)
+	p.hostPort("listen", c.Listen, "127.0.0.1:6033")
+	p.check(c.MaxClientConnections > 0, "max_client_connections: must be at least 1, is %d; the default is 10000", c.MaxClientConnections)
 	p.check(c.HandshakeTimeout > 0, "handshake_timeout: must be positive, is %s; write for example 10s", c.HandshakeTimeout)
 	p.check(c.DrainTimeout > 0, "drain_timeout: must be positive, is %s; write for example 30s", c.DrainTimeout)
 	p.oneOf("tls.mode", c.TLS.Mode, clientTLSModes)
-	if c.TLS.Mode != "off" {
+	if c.TLS.Mode == "preferred" || c.TLS.Mode == "required" {
 		p.check(c.TLS.CertFile != "", "tls.cert_file: needed when tls.mode is %s", c.TLS.Mode)
 		p.check(c.TLS.KeyFile != "", "tls.key_file: needed when tls.mode is %s", c.TLS.Mode)
 	}
@@ -112,7 +112,7 @@ func (c BackendConfig) Validate() []error {
 	var p problems
 	p.check(c.Name != "", "name: must not be empty; it is the pool label of all metrics")
 	if !strings.HasPrefix(c.Address, "/") {
-		p.hostPort("address", c.Address)
+		p.hostPort("address", c.Address, "127.0.0.1:3306")
 	}
 	p.check(c.ConnectTimeout > 0, "connect_timeout: must be positive, is %s; write for example 5s", c.ConnectTimeout)
 	p.oneOf("tls.mode", c.TLS.Mode, backendTLSModes)
@@ -153,12 +153,12 @@ func (p *problems) check(ok bool, format string, args ...any) {
 	}
 }
 
-func (p *problems) hostPort(path, addr string) {
+func (p *problems) hostPort(path, addr, example string) {
 	host, port, err := net.SplitHostPort(addr)
 	if err == nil && (port == "" || strings.ContainsAny(host, " /")) {
 		err = errors.New("bad")
 	}
-	p.check(err == nil, "%s: %q is not host:port; write for example 127.0.0.1:3306", path, addr)
+	p.check(err == nil, "%s: %q is not host:port; write for example %s", path, addr, example)
 }
 
 func (p *problems) oneOf(path, value string, words []string) {

@@ -2,11 +2,13 @@ package proxy
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/bits"
 	"slices"
 
 	"github.com/conntag/conntag/attribution"
 	"github.com/conntag/conntag/internal/sqlscan"
+	"github.com/conntag/conntag/pool"
 	"github.com/conntag/conntag/proxy/wire"
 )
 
@@ -62,13 +64,13 @@ func (s *Session) exchange() error {
 		return s.lost(err, false)
 	}
 	s.meter.Enter(attribution.Executing, s.srv.now())
-	if _, err := b.Write(j.framed); err != nil {
-		return s.lost(err, false)
-	}
 	r := &s.reply
 	*r = reply{Reply: wire.NewReply(j.shape, j.nextSeq, true)}
 	r.take()
 	defer r.drop()
+	if r.end, err = b.roundTrip(j.framed, r.buf); err != nil {
+		return s.lost(err, false)
+	}
 	if err := s.relay(b, r); err != nil {
 		if sideOf(err) == SideClient {
 			s.dropLease() // the rest of the reply is still on the connection
@@ -325,7 +327,11 @@ func (s *Session) failAcquire(err error) error {
 		return err
 	}
 	e := s.acquireError(err)
-	s.meter.Error(attribution.ClassOf(e.Code))
+	class := attribution.ClassOf(e.Code)
+	if errors.Is(err, pool.ErrWaitTimeout) {
+		class = attribution.WaitTimeout
+	}
+	s.meter.Error(class)
 	if s.job.shape == wire.ShapeNone {
 		return nil
 	}

@@ -50,9 +50,11 @@ type Server struct {
 	cancel   context.CancelFunc
 	listener net.Listener
 	sessions sessionTable
+	hangups  hangupWatch
 	killing  chan struct{} // one at a time, see kill
 	probing  sync.Mutex
 	draining atomic.Bool
+	closing  sync.Once
 	connects connectCounters
 	clients  trafficCounts
 	panics   atomic.Uint64
@@ -93,6 +95,7 @@ func New(o Options) (*Server, error) {
 	s.waitTimeout = o.Pool.WaitTimeout
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.sessions.byID = map[uint32]*Session{}
+	s.hangups.start()
 	s.pool = pool.New(o.Backend.Name, o.Pool, pool.Hooks[kind, *backendConn]{
 		Dial:  s.dial,
 		Close: (*backendConn).close,
@@ -180,7 +183,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		<-done
 	}
 	s.cancel()
-	return errors.Join(err, s.pool.Close(context.WithoutCancel(ctx)))
+	err = errors.Join(err, s.pool.Close(context.WithoutCancel(ctx)))
+	s.closing.Do(s.hangups.close)
+	return err
 }
 
 func (s *Server) full() bool { return s.sessions.count() > s.cfg.MaxClientConnections }

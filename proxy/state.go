@@ -12,8 +12,6 @@ import (
 // pinSet is a set of pin reasons.
 type pinSet uint32
 
-func (p pinSet) has(r attribution.PinReason) bool { return p&(1<<r) != 0 }
-
 // words names the reasons in the set.
 func (p pinSet) words() []string {
 	var words []string

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/conntag/conntag/attribution"
 )
 
 // errorCode is the server's error code of err; 0 for none.
@@ -409,6 +411,9 @@ func TestWaitTimeoutNamesTheHoldersAndTheClientSurvives(t *testing.T) {
 	exec(t, a, "COMMIT")
 	exec(t, b, "DO 1")
 	c := caller(t, h, "victim")
+	if c.Errors[attribution.WaitTimeout] != 1 {
+		t.Errorf("errors by class: %v", c.Errors)
+	}
 	if c.WaitTimeouts != 1 || c.Waited < 200*time.Millisecond {
 		t.Errorf("victim: %d timeouts after %s", c.WaitTimeouts, c.Waited)
 	}

@@ -54,7 +54,7 @@ func ParseGreeting(p []byte) (*Greeting, error) {
 	r.take(10)
 	copy(g.Salt[8:], r.take(max(13, saltLen-8)))
 	if g.Capabilities.Has(PluginAuth) {
-		g.Plugin = string(r.nulBytes())
+		g.Plugin = string(r.nulOrRest()) // MySQL 5.5 before 5.5.10 leaves the NUL out
 	}
 	if r.bad {
 		return nil, fmt.Errorf("%w: greeting ends early", ErrMalformed)

@@ -62,6 +62,9 @@ func (c *Conn) ReadPacket(limit int) ([]byte, error) {
 	c.buf = c.buf[:0]
 	for {
 		if _, err := io.ReadFull(c.Conn, header[:]); err != nil {
+			if len(c.buf) > 0 {
+				err = noEOF(err)
+			}
 			return nil, err
 		}
 		n := PayloadLen(header[:])
