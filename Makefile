@@ -1,0 +1,68 @@
+# `make demo` shows conntag at work, `make test` passes the tests. Both install from Debian what is missing and start only
+# private throwaway servers.
+
+GO ?= go
+FUZZTIME ?= 5s
+BENCHTIME ?= 1s
+BENCH ?= .
+
+# COMMAND=PACKAGE pairs for scripts/setup.sh.
+MARIADB = mariadbd=mariadb-server mariadb=mariadb-client
+PROMETHEUS = prometheus promtool=prometheus
+SYSBENCH = sysbench
+
+# Packages whose types are used by several goroutines at once.
+CONCURRENT = ./pool/... ./attribution/... ./proxy/... ./reservation/... ./internal/admin/... ./internal/metrics/...
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## /{printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## install everything any target needs
+	@scripts/setup.sh $(MARIADB) $(PROMETHEUS) $(SYSBENCH)
+
+.PHONY: build
+build: ## build bin/conntag
+	$(GO) build -o bin/conntag ./cmd/conntag
+
+.PHONY: demo
+demo: ## start a private MariaDB, the proxy and a workload, and show who holds the connections
+	@scripts/setup.sh $(MARIADB)
+	$(GO) run ./cmd/conntag demo $(DEMOFLAGS)
+
+.PHONY: test
+test: ## run all tests, against a real MariaDB and Prometheus's promtool
+	@scripts/setup.sh $(MARIADB) $(PROMETHEUS)
+	$(GO) test ./...
+
+.PHONY: lint
+lint: ## check formatting, go vet, golangci-lint and go.mod
+	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -l); \
+	  if [ -n "$$unformatted" ]; then printf 'run gofmt -w on:\n%s\n' "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	scripts/golangci-lint.sh run
+	$(GO) mod tidy -diff
+
+.PHONY: race
+race: ## test the concurrent packages under the race detector
+	@scripts/setup.sh $(MARIADB)
+	$(GO) test -race $(CONCURRENT)
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME
+	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: bench
+bench: ## run the benchmarks that match BENCH
+	@scripts/setup.sh $(MARIADB) $(SYSBENCH)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem ./...
+
+.PHONY: e2e
+e2e: ## run the end-to-end tests: other languages' drivers, sysbench and Prometheus against the built binary
+	@scripts/setup.sh $(MARIADB) $(PROMETHEUS) $(SYSBENCH)
+	$(GO) test -tags e2e -run '^TestE2E' -count 1 ./...
+
+.PHONY: clean
+clean: ## remove what the other targets built
+	rm -rf bin
