@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"go.uber.org/goleak"
 
 	"github.com/conntag/conntag/attribution"
 	"github.com/conntag/conntag/internal/mariadbtest"
@@ -29,8 +30,14 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() { _ = server.Stop() }()
-	return m.Run()
+	code := m.Run()
+	_ = server.Stop()
+	// Every goroutine is awaited by what started it, so none may be left.
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 // house is a proxy under test and the schema behind it.
