@@ -7,6 +7,8 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"net/netip"
 	"sync"
 
@@ -27,15 +29,16 @@ type authRequest struct {
 	secure   bool // under TLS: the password itself may be sent
 	from     netip.Addr
 	host     string // as the error names it
+	hopeless bool   // refused whatever the password
 }
 
 // authenticate runs the exchange and returns the user. A user that does not exist, or may not come from there, goes
-// through the same exchange with a secret that nobody knows, so that the answer does not come sooner.
+// through the same exchange as one that does and gives a wrong password, so that the answer tells nothing more.
 func (s *Server) authenticate(c *wire.Conn, req authRequest) (*credential, error) {
 	cred := s.users[req.user]
-	exists := cred != nil && cred.allows(req.from)
-	if !exists {
-		cred = s.nobody
+	req.hopeless = cred == nil || !cred.allows(req.from)
+	if cred == nil {
+		cred = s.decoy(req.user)
 	}
 	if req.plugin == "" {
 		req.plugin = mysql.AUTH_NATIVE_PASSWORD
@@ -47,10 +50,24 @@ func (s *Server) authenticate(c *wire.Conn, req authRequest) (*credential, error
 	if err != nil {
 		return nil, err
 	}
-	if !valid || !exists {
+	if !valid {
 		return nil, accessDenied(&req)
 	}
 	return cred, nil
+}
+
+// decoy is the user in whose way a stranger is asked for its password: always the same one for a name, or the plugins
+// that are asked for would tell strangers from users.
+func (s *Server) decoy(stranger string) (chosen *credential) {
+	var highest uint64
+	for name, cred := range s.users {
+		h := fnv.New64a()
+		_, _ = io.WriteString(h, stranger+"\x00"+name) // a hash takes everything
+		if rank := h.Sum64(); chosen == nil || rank > highest {
+			chosen, highest = cred, rank
+		}
+	}
+	return chosen
 }
 
 func accessDenied(req *authRequest) *wire.ServerError {
@@ -88,12 +105,13 @@ func (req *authRequest) settlePlugin(c *wire.Conn, cred *credential) error {
 
 func (s *Server) verify(c *wire.Conn, cred *credential, req *authRequest) (bool, error) {
 	if req.plugin == mysql.AUTH_NATIVE_PASSWORD {
-		return cred.secret.checkNative(req.salt[:], req.response), nil
+		return cred.secret.checkNative(req.salt[:], req.response) && !req.hopeless, nil
 	}
 	if len(req.response) == 1 && req.response[0] == 0 { // how some clients spell "no password"
 		req.response = nil
 	}
 	valid, known := cred.secret.checkFast(req.salt[:], req.response)
+	valid = valid && !req.hopeless
 	switch {
 	case known && valid && len(req.response) > 0:
 		if err := c.WritePacket(wire.AppendAuthMore(nil, wire.Sha2FastOK)); err != nil {
@@ -107,7 +125,7 @@ func (s *Server) verify(c *wire.Conn, cred *credential, req *authRequest) (bool,
 	if err != nil {
 		return false, err
 	}
-	return cred.secret.checkWhole(password), nil
+	return cred.secret.checkWhole(password) && !req.hopeless, nil
 }
 
 // askPassword has the client send its password: as it is under TLS, else encrypted with our public key.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -77,22 +78,40 @@ type secret struct {
 	plain    string
 	hasPlain bool
 	native   []byte // SHA1(SHA1(password))
-	crypt    []byte // "$A$005$" salt and digest, of caching_sha2_password
+	crypt    *sha2Hash
 	// fast is SHA256(SHA256(password)), known once somebody has logged in with the whole password.
 	fast atomic.Pointer[[sha256.Size]byte]
 }
 
-const cryptPrefix = "$A$005$"
+// sha2Hash is what caching_sha2_password keeps of a password: "$A$", thousands of rounds as three hex digits, "$",
+// 20 bytes of salt and 43 characters of digest.
+// Source: dev.mysql.com/doc/refman/8.4/en/caching-sha2-pluggable-authentication.html (digest rounds).
+type sha2Hash struct {
+	salt, digest []byte
+	rounds       int
+}
+
+func parseSHA2Hash(s string) (*sha2Hash, bool) {
+	const head, saltLen, digestLen = len("$A$005$"), 20, 43
+	if len(s) != head+saltLen+digestLen || s[:3] != "$A$" || s[head-1] != '$' {
+		return nil, false
+	}
+	thousands, err := strconv.ParseUint(s[3:head-1], 16, 12)
+	if err != nil || thousands == 0 {
+		return nil, false
+	}
+	return &sha2Hash{salt: []byte(s[head : head+saltLen]), digest: []byte(s[head+saltLen:]), rounds: int(thousands) * 1000}, true
+}
 
 // parseAuthString reads an authentication_string of mysql.user.
 func parseAuthString(s string) (*secret, error) {
-	switch {
-	case strings.HasPrefix(s, "*") && len(s) == 41:
+	if strings.HasPrefix(s, "*") && len(s) == 41 {
 		if raw, err := hex.DecodeString(s[1:]); err == nil {
 			return &secret{native: raw}, nil
 		}
-	case strings.HasPrefix(s, cryptPrefix) && len(s) == len(cryptPrefix)+20+43:
-		return &secret{crypt: []byte(s)}, nil
+	}
+	if h, ok := parseSHA2Hash(s); ok {
+		return &secret{crypt: h}, nil
 	}
 	return nil, errors.New(`must be "*" and 40 hex digits (mysql_native_password) or "$A$005$…" of 70 characters (caching_sha2_password)`)
 }
@@ -136,8 +155,8 @@ func (s *secret) checkWhole(password string) bool {
 	if s.crypt == nil {
 		return s.hasPlain && subtle.ConstantTimeCompare([]byte(s.plain), []byte(password)) == 1
 	}
-	valid, err := mysql.Check256HashingPassword(s.crypt, password)
-	if err != nil || !valid {
+	digest := sha256Crypt([]byte(password), s.crypt.salt, s.crypt.rounds)
+	if subtle.ConstantTimeCompare(digest, s.crypt.digest) != 1 {
 		return false
 	}
 	once := sha256.Sum256([]byte(password))

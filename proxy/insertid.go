@@ -100,6 +100,15 @@ func (b *backendConn) captureInsertID() error {
 	return err
 }
 
+// abandonInsertID is for a connection that can't be asked any more, since it broke or the rest of a reply is on it:
+// the owner makes do with the id that was reported last.
+func (b *backendConn) abandonInsertID() {
+	if owner := b.lastID.owner; owner != nil {
+		owner.took(b, 0, false)
+	}
+	b.lastID = lastID{}
+}
+
 // replayInsertID puts the session's value onto a connection on which a statement is about to read or change it.
 func (s *Session) replayInsertID(b *backendConn) error {
 	if b.lastID.owner == &s.insertID {

@@ -157,8 +157,11 @@ func (s *Session) release() {
 	s.lease.Release()
 }
 
+// dropLease has the lease's connection closed: it broke, or is in the middle of something.
 func (s *Session) dropLease() {
-	s.leave(s.lease.Conn())
+	b := s.lease.Conn()
+	b.abandonInsertID()
+	s.leave(b)
 	s.lease.Discard()
 	s.forget()
 }
