@@ -25,15 +25,16 @@ var (
 // and takes one then, so that an idle client costs its goroutine and its socket.
 type clientConn struct {
 	net.Conn
-	raw    syscall.RawConn // nil under TLS, whose layer buffers by itself
-	socket syscall.RawConn // the plain socket, also under TLS
-	counts *trafficCounts
-	small  *[bufferSize]byte // nil while parked
-	in     []byte            // the bytes read and not yet consumed are in[from:]
-	from   int
-	tryRd  func(fd uintptr) bool
-	readN  int
-	readE  error
+	raw       syscall.RawConn // nil under TLS, whose layer buffers by itself
+	socket    syscall.RawConn // the plain socket, also under TLS
+	encrypted bool
+	counts    *trafficCounts
+	small     *[bufferSize]byte // nil while parked
+	in        []byte            // the bytes read and not yet consumed are in[from:]
+	from      int
+	tryRd     func(fd uintptr) bool
+	readN     int
+	readE     error
 }
 
 func newClientConn(conn net.Conn, counts *trafficCounts) *clientConn {
@@ -48,7 +49,7 @@ func newClientConn(conn net.Conn, counts *trafficCounts) *clientConn {
 }
 
 // secure goes on over TLS.
-func (c *clientConn) secure(conn net.Conn) { c.Conn, c.raw = conn, nil }
+func (c *clientConn) secure(conn net.Conn) { c.Conn, c.raw, c.encrypted = conn, nil, true }
 
 // command is one command of a client's.
 type command struct {

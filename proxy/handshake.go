@@ -94,7 +94,7 @@ func (s *Session) readLogin(c *wire.Conn, g *wire.Greeting) (*wire.Login, error)
 			return nil, s.badLogin(c, err)
 		}
 	}
-	if s.srv.cfg.TLS.Mode == "required" && s.client.raw != nil {
+	if s.srv.cfg.TLS.Mode == "required" && !s.client.encrypted {
 		return nil, s.refuseLogin(c, errSecureTransport)
 	}
 	login, err := wire.ParseLogin(p, g.Capabilities)
@@ -140,7 +140,7 @@ func (s *Session) endLogin(err error) {
 }
 
 func (s *Session) authRequest(login *wire.Login, g *wire.Greeting) authRequest {
-	req := authRequest{user: login.User, plugin: login.Plugin, response: login.AuthResponse, salt: g.Salt, secure: s.client.raw == nil}
+	req := authRequest{user: login.User, plugin: login.Plugin, response: login.AuthResponse, salt: g.Salt, secure: s.client.encrypted}
 	req.host = "localhost"
 	if tcp, ok := s.client.RemoteAddr().(*net.TCPAddr); ok {
 		req.from = tcp.AddrPort().Addr()
