@@ -128,7 +128,12 @@ func (b *Backend) dial(ctx context.Context, k kind) (*backendConn, error) {
 
 var errNoServerTLS = errors.New("server does not offer TLS")
 
-func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (*backendConn, error) {
+func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (conn *backendConn, err error) {
+	defer func() { // go-mysql indexes into the greeting without asking how long it is
+		if p := recover(); p != nil {
+			conn, err = nil, fmt.Errorf("%w: %v", wire.ErrMalformed, p)
+		}
+	}()
 	var tap greetingTap
 	dialer := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		var d net.Dialer
@@ -148,7 +153,7 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (*ba
 		}
 		return nil, err
 	}
-	conn := &backendConn{Conn: tap.Conn, id: c.GetConnectionID(), counts: &b.counts, lastID: lastID{known: true}}
+	conn = &backendConn{Conn: tap.Conn, id: c.GetConnectionID(), counts: &b.counts, lastID: lastID{known: true}}
 	if tlsConfig != nil {
 		conn.Conn = c.Conn.Conn
 	} else if sc, ok := tap.Conn.(syscall.Conn); ok {

@@ -35,6 +35,10 @@ type clientConn struct {
 	tryRd     func(fd uintptr) bool
 	readN     int
 	readE     error
+	tryWr     func(fd uintptr) bool
+	out       []byte
+	wroteN    int
+	wroteE    error
 }
 
 func newClientConn(conn net.Conn, counts *trafficCounts) *clientConn {
@@ -44,7 +48,7 @@ func newClientConn(conn net.Conn, counts *trafficCounts) *clientConn {
 			c.raw, c.socket = raw, raw
 		}
 	}
-	c.tryRd = c.tryRead
+	c.tryRd, c.tryWr = c.tryRead, c.tryWrite
 	return c
 }
 
@@ -83,8 +87,8 @@ func (c *clientConn) readCommand(limit int) (command, error) {
 	if size == wire.MaxPayload {
 		return c.readLong(framed[wire.HeaderLen:], limit)
 	}
-	if size == 0 {
-		return command{}, clientError(wire.ErrMalformed)
+	if size == 0 { // servers read it as COM_SLEEP, and refuse that
+		return command{payload: []byte{byte(wire.ComSleep)}, nextSeq: 1}, nil
 	}
 	return command{framed, framed[wire.HeaderLen:], 1}, nil
 }
@@ -202,6 +206,30 @@ func (c *clientConn) park() {
 	if c.small != nil {
 		c.drop()
 	}
+}
+
+// writeNow sends as much of p as the socket takes without waiting; nothing under TLS, whose layer can't tell.
+func (c *clientConn) writeNow(p []byte) (n int, err error) {
+	if c.raw == nil || len(p) == 0 {
+		return 0, nil
+	}
+	c.out = p
+	if err := c.raw.Write(c.tryWr); err != nil {
+		return 0, clientError(err)
+	}
+	c.out = nil
+	c.counts.sent.Add(uint64(c.wroteN))
+	return c.wroteN, clientError(c.wroteE)
+}
+
+// tryWrite is called by the poller, once: it never asks to be called again.
+func (c *clientConn) tryWrite(fd uintptr) bool {
+	c.wroteN, c.wroteE = retryInterrupted(syscall.Write, fd, c.out)
+	c.wroteN = max(c.wroteN, 0)
+	if c.wroteE == syscall.EAGAIN {
+		c.wroteE = nil
+	}
+	return true
 }
 
 func (c *clientConn) Write(p []byte) (int, error) {

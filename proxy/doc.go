@@ -10,7 +10,7 @@
 //	  acquire           a lease if there is none, and what differs in session state is replayed onto its connection
 //	  exchange          command out; the reply is passed on as bytes, its end found by wire.Reply
 //	  settle            the one transition of session state: trackers' word first, then the statement's effects
-//	  rest              at a safe point the lease goes back, before the reply's last bytes go to the client
+//	  rest              at a safe point the lease goes back; a client slow to take its last bytes holds nothing up
 //	Session.end       where errors end, by their side
 //	Session.close     gives the lease back, reset if anything is left on it
 //

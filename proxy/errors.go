@@ -55,6 +55,19 @@ func sideOf(err error) Side {
 	return SideProxy
 }
 
+// endsConnection reports whether a server closes the connection after an ERR with this code. The client's goes with
+// it, as it would without us between.
+func endsConnection(code uint16) bool {
+	switch code {
+	case mysql.ER_SERVER_SHUTDOWN, mysql.ER_NET_PACKET_TOO_LARGE, mysql.ER_NET_PACKETS_OUT_OF_ORDER,
+		mysql.ER_NET_READ_ERROR, mysql.ER_NET_READ_INTERRUPTED, mysql.ER_NET_ERROR_ON_WRITE, mysql.ER_NET_WRITE_INTERRUPTED,
+		1927, // ER_CONNECTION_KILLED, MariaDB
+		4031: // ER_CLIENT_INTERACTION_TIMEOUT, MySQL 8
+		return true
+	}
+	return false
+}
+
 // gone reports whether err is only a peer that closed its connection.
 func gone(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
@@ -69,6 +82,7 @@ const (
 
 var (
 	errMalformedReply  = errors.New("reply makes no sense; the connection has lost step")
+	errBackendEnded    = errors.New("backend ended the connection with an error")
 	errUnaskedReply    = errors.New("backend sent more than the reply")
 	errShuttingDown    = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag is shutting down; connect again"}
 	errLostBackend     = &wire.ServerError{Code: crServerLost, State: "HY000", Message: "conntag: lost connection to the backend during query"}

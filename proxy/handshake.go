@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/conntag/conntag/pool"
 	"github.com/conntag/conntag/proxy/wire"
 )
 
@@ -27,7 +28,7 @@ func (s *Session) greet() error {
 	}
 	info, err := s.srv.serverInfo()
 	if err != nil {
-		return s.refuseLogin(c, s.acquireError(err))
+		return s.refuseLogin(c, s.acquireError(&pool.DialError{Pool: s.srv.backend.cfg.Name, Err: err}))
 	}
 	greeting := s.greeting(info)
 	login, err := s.readLogin(c, greeting)
@@ -116,7 +117,11 @@ func (s *Session) badLogin(c *wire.Conn, err error) error {
 
 // refuseLogin says why and ends the session.
 func (s *Session) refuseLogin(c *wire.Conn, e *wire.ServerError) error {
-	if err := c.WritePacket(e.Append(nil)); err != nil {
+	p := e.Append(nil)
+	if c.Seq == 0 {
+		p = e.AppendBare(nil)
+	}
+	if err := c.WritePacket(p); err != nil {
 		return clientError(err)
 	}
 	return e

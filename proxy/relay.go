@@ -10,8 +10,7 @@ import (
 	"github.com/conntag/conntag/proxy/wire"
 )
 
-// exchange sends the session's job over its lease and passes the reply on. The last bytes of a reply are sent after
-// the session has settled, so that the backend connection is free for others before the client even has its answer.
+// exchange sends the session's job over its lease and passes the reply on.
 func (s *Session) exchange() error {
 	j := &s.job
 	b, err := s.acquire()
@@ -36,13 +35,18 @@ func (s *Session) exchange() error {
 		}
 		return s.lost(err, r.begun)
 	}
+	// What the socket takes at once goes out first: a released connection wakes its next session, which would have to
+	// wait for this processor until the write is done. A client that is slow holds nothing up.
+	tail := r.buf[r.sent:r.off]
+	n, err := s.client.writeNow(tail)
 	s.settle(b, r)
-	if r.sent < r.off {
-		if _, err := s.client.Write(r.buf[r.sent:r.off]); err != nil {
-			return err
-		}
+	if err == nil && n < len(tail) {
+		_, err = s.client.Write(tail[n:])
 	}
-	return nil
+	if err == nil && endsConnection(r.Failed) {
+		return backendError(errBackendEnded)
+	}
+	return err
 }
 
 // relay reads the reply and sends all of it but the last part, which stays in r.

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -38,7 +37,6 @@ type Server struct {
 	keys        loginKeys
 	users       map[string]*credential
 	first       *credential // the backend is looked at with the first user's login
-	nobody      *credential
 	backend     *Backend
 	pool        *backendPool
 	ledger      *attribution.Ledger
@@ -52,7 +50,7 @@ type Server struct {
 	sessions sessionTable
 	hangups  hangupWatch
 	killing  chan struct{} // one at a time, see kill
-	probing  sync.Mutex
+	probe    probe
 	draining atomic.Bool
 	closing  sync.Once
 	connects connectCounters
@@ -89,7 +87,6 @@ func New(o Options) (*Server, error) {
 	if s.first == nil {
 		return nil, errors.New("users: at least one is needed; clients have nobody to log in as")
 	}
-	s.nobody = &credential{secret: &secret{plain: rand.Text(), hasPlain: true}}
 	s.ledger = attribution.NewLedger(o.Attribution)
 	s.keysFor = o.Attribution.Keys
 	s.waitTimeout = o.Pool.WaitTimeout
@@ -205,17 +202,28 @@ func (s *Server) serverInfo() (*serverInfo, error) {
 	if info := s.backend.server.Load(); info != nil {
 		return info, nil
 	}
-	s.probing.Lock()
-	defer s.probing.Unlock()
+	s.probe.mu.Lock()
+	defer s.probe.mu.Unlock()
 	if info := s.backend.server.Load(); info != nil {
 		return info, nil
 	}
+	if time.Since(s.probe.failed) < time.Second { // who waited for this lock meanwhile need not try by themselves
+		return nil, s.probe.err
+	}
 	b, err := s.dial(s.ctx, s.first.kind(0))
 	if err != nil {
+		s.probe.failed, s.probe.err = time.Now(), err
 		return nil, err
 	}
 	b.close()
 	return s.backend.server.Load(), nil
+}
+
+// probe is the first look at the backend: one at a time.
+type probe struct {
+	mu     sync.Mutex
+	failed time.Time
+	err    error
 }
 
 // Ready reports whether a backend answers.

@@ -42,7 +42,7 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read max_allowed_packet: %w", err)
 	}
-	info.maxPacket = int(size)
+	info.maxPacket = int(size) - 1 // a payload of exactly max_allowed_packet is refused
 	if info.fallback.name, err = r.GetString(0, 1); err != nil {
 		return nil, fmt.Errorf("read character_set_client: %w", err)
 	}

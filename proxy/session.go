@@ -118,7 +118,9 @@ func (s *Session) recoverPanic() {
 	}
 	s.srv.panics.Add(1)
 	s.log.Error("session panicked", "session", s.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-	_ = s.client.send(1, errInternal.Append(nil))
+	if s.login.user != nil {
+		_ = s.client.send(1, errInternal.Append(nil))
+	}
 	if s.lease.Valid() {
 		s.lease.Discard()
 	}

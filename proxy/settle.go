@@ -55,6 +55,10 @@ func (s *Session) settle(b *backendConn, r *reply) {
 		s.state.pin(attribution.Unknown)
 	}
 	s.notePins()
+	if endsConnection(r.Failed) {
+		s.dropLease()
+		return
+	}
 	if err := s.inquire(b, r); err != nil {
 		s.log.Warn("backend lost after a reply", "session", s.id, "error", err)
 		s.dropLease()

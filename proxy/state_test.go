@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -39,16 +40,20 @@ func pinned(h *house) (reasons []string, inUse int) {
 	return reasons, h.Snapshot().Pools[0].Stat.InUse
 }
 
+// expectPins waits until exactly these reasons pin, and leases are out if there are any: a session settles while its
+// client already has the reply.
 func expectPins(t testing.TB, h *house, want ...string) {
 	t.Helper()
-	// The lease goes back before the client has its reply, so no waiting is needed here.
-	got, inUse := pinned(h)
-	if !slices.Equal(got, want) {
-		t.Errorf("pins: got %v, want %v", got, want)
-	}
-	if held := inUse > 0; held != (len(want) > 0) {
-		t.Errorf("leases in use: %d with pins %v", inUse, want)
-	}
+	eventually(t, fmt.Sprintf("pins are %v", want), func() bool {
+		got, inUse := pinned(h)
+		return slices.Equal(got, want) && (inUse > 0) == (len(want) > 0)
+	})
+}
+
+// expectInUse waits until n leases are out.
+func expectInUse(t testing.TB, h *house, n int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d leases are out", n), func() bool { return h.Snapshot().Pools[0].Stat.InUse == n })
 }
 
 func eventually(t testing.TB, what string, ok func() bool) {
@@ -70,13 +75,9 @@ func TestTransactionKeepsItsBackendAndGivesItBackAtItsEnd(t *testing.T) {
 		exec(t, a, "INSERT INTO t(v) VALUES (1)")
 		expect(t, a, "1", "SELECT COUNT(*) FROM t")
 		expect(t, b, "0", "SELECT COUNT(*) FROM t")
-		if in := h.Snapshot().Pools[0].Stat.InUse; in != 1 {
-			t.Errorf("in a transaction %d leases, want 1", in)
-		}
+		expectInUse(t, h, 1)
 		exec(t, a, end)
-		if in := h.Snapshot().Pools[0].Stat.InUse; in != 0 {
-			t.Errorf("after %s %d leases, want 0", end, in)
-		}
+		expectInUse(t, h, 0)
 		exec(t, a, "DELETE FROM t")
 	}
 }
@@ -91,16 +92,12 @@ func TestAutocommitOffHoldsFromTheFirstTableToCommit(t *testing.T) {
 	expect(t, a, "0", "SELECT @@autocommit")
 	expect(t, b, "1", "SELECT COUNT(*) FROM t")
 	exec(t, a, "UPDATE t SET v=2")
-	if in := h.Snapshot().Pools[0].Stat.InUse; in != 1 {
-		t.Fatalf("after the first write %d leases, want 1", in)
-	}
+	expectInUse(t, h, 1)
 	exec(t, a, "ROLLBACK")
 	expect(t, b, "1", "SELECT v FROM t")
 	// A failed statement may have opened a transaction, and says nothing of it.
 	expectError(t, 1062, a, "INSERT INTO t VALUES (1,9)")
-	if in := h.Snapshot().Pools[0].Stat.InUse; in != 1 {
-		t.Errorf("after an error with autocommit off %d leases, want 1", in)
-	}
+	expectInUse(t, h, 1)
 	exec(t, a, "ROLLBACK")
 	expectPins(t, h)
 }
@@ -147,9 +144,7 @@ func TestDeadlockEndsTheVictimsTransactionAndItsHold(t *testing.T) {
 	if errorCode(err) != 1213 || other != nil {
 		t.Fatalf("got %v and %v, want one 1213", err, other)
 	}
-	if in := h.Snapshot().Pools[0].Stat.InUse; in != 1 {
-		t.Errorf("after 1213 %d leases, want the winner's alone", in)
-	}
+	expectInUse(t, h, 1)
 	exec(t, winner, "COMMIT")
 	exec(t, victim, "UPDATE l SET v=99 WHERE id=2")
 	expect(t, victim, "99", "SELECT v FROM l WHERE id=2")

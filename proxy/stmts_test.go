@@ -135,9 +135,7 @@ func TestCursorPinsUntilItsLastRow(t *testing.T) {
 // expectPins2 is expectPins while other sessions hold leases, too.
 func expectPins2(t testing.TB, h *house, want string) {
 	t.Helper()
-	if got, _ := pinned(h); len(got) != 1 || got[0] != want {
-		t.Errorf("pins: got %v, want %s", got, want)
-	}
+	eventually(t, "pinned by "+want, func() bool { got, _ := pinned(h); return len(got) == 1 && got[0] == want })
 }
 
 func TestResetConnectionForgetsAllButTheSchema(t *testing.T) {
@@ -210,9 +208,7 @@ func TestRepliesWithoutAStatusLeaveTheTransactionAsItIs(t *testing.T) {
 		func() { a.roundTrip(t, framed(wire.ComPing, ""), wire.ShapeOK) },
 	} {
 		do()
-		if in := h.Snapshot().Pools[0].Stat.InUse; in != 1 {
-			t.Fatalf("%d leases, want 1", in)
-		}
+		expectInUse(t, h, 1)
 	}
 	a.query(t, "COMMIT")
 	expectPins(t, h)

@@ -22,6 +22,11 @@ func (e *ServerError) Append(dst []byte) []byte {
 	return append(append(append(dst, '#'), e.State...), e.Message...)
 }
 
+// AppendBare encodes e as servers do before the greeting, when they don't know yet whether the client takes a state.
+func (e *ServerError) AppendBare(dst []byte) []byte {
+	return append(binary.LittleEndian.AppendUint16(append(dst, ErrHeader), e.Code), e.Message...)
+}
+
 // ParseErr decodes an ERR packet's payload. Without a marker (as before a login's capabilities are known) the
 // state is HY000.
 func ParseErr(p []byte) *ServerError {
