@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"internal/metrics":     {"proxy", "pool", "attribution", "reservation", "github.com/prometheus/client_golang"},
 	"internal/admin":       {"proxy", "pool", "attribution"},
 	"internal/config":      {"proxy", "pool", "attribution", "internal/admin", "gopkg.in/yaml.v3"},
+	"bench":                {"internal/mariadbtest", "github.com/go-sql-driver/mysql"},
 	"internal/mariadbtest": {"github.com/go-sql-driver/mysql"},
 }
 
