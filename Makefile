@@ -65,8 +65,13 @@ bench-go: ## run the Go benchmarks that match BENCH
 
 .PHONY: e2e
 e2e: ## run the end-to-end tests: other languages' drivers, sysbench and Prometheus against the built binary
-	@scripts/setup.sh $(MARIADB) $(PROMETHEUS) $(SYSBENCH)
-	$(GO) test -tags e2e -run '^TestE2E' -count 1 ./...
+	@scripts/setup.sh $(MARIADB) $(PROMETHEUS) $(SYSBENCH) node=nodejs npm php=php-cli ruby javac=default-jdk-headless
+	@scripts/setup.sh $$(php -m | grep -q pdo_mysql || echo php-mysql) \
+	  $$(/usr/bin/python3 -c 'import pymysql' 2>/dev/null || echo python3-pymysql) \
+	  $$(/usr/bin/python3 -c 'import MySQLdb' 2>/dev/null || echo python3-mysqldb) \
+	  $$(/usr/bin/ruby -e 'require "mysql2"' 2>/dev/null || echo ruby-mysql2) \
+	  $$([ -e /usr/share/java/mariadb-java-client.jar ] || echo libmariadb-java)
+	$(GO) test -tags e2e -run '^TestE2E' -count 1 -timeout 20m ./...
 
 .PHONY: clean
 clean: ## remove what the other targets built

@@ -21,11 +21,14 @@ var mayImport = map[string][]string{
 	"reservation/redisstore": {"reservation", "github.com/redis/go-redis"},
 	"proxy": {"proxy/wire", "pool", "attribution", "internal/sqlscan",
 		"github.com/go-mysql-org/go-mysql", "github.com/pingcap/tidb/pkg/parser"},
-	"proxy/wiretest":       {"proxy/wire", "github.com/go-mysql-org/go-mysql"},
-	"internal/metrics":     {"proxy", "pool", "attribution", "reservation", "github.com/prometheus/client_golang"},
-	"internal/admin":       {"proxy", "pool", "attribution"},
-	"internal/config":      {"proxy", "pool", "attribution", "internal/admin", "gopkg.in/yaml.v3"},
+	"proxy/wiretest":   {"proxy/wire", "github.com/go-mysql-org/go-mysql"},
+	"internal/metrics": {"proxy", "pool", "attribution", "reservation", "github.com/prometheus/client_golang"},
+	"internal/admin":   {"proxy", "pool", "attribution"},
+	"internal/config":  {"proxy", "pool", "attribution", "internal/admin", "gopkg.in/yaml.v3"},
+	"internal/demo": {"proxy", "pool", "attribution", "reservation", "reservation/mysqlstore", "internal/admin", "internal/metrics", "internal/mariadbtest",
+		"github.com/go-sql-driver/mysql"},
 	"bench":                {"internal/mariadbtest", "github.com/go-sql-driver/mysql"},
+	"internal/drivertest":  {},
 	"internal/mariadbtest": {"github.com/go-sql-driver/mysql"},
 }
 
