@@ -18,7 +18,7 @@ import (
 
 // kindCaps are the capabilities that are fixed at login and change answers: clients that differ in one of them
 // never share a backend connection.
-const kindCaps = wire.FoundRows | wire.IgnoreSpace | wire.LocalFiles | wire.MultiResults | wire.PSMultiResults
+const kindCaps = wire.FoundRows | wire.LocalFiles | wire.MultiResults | wire.PSMultiResults
 
 // kind is what a backend connection can't change after its login. A connection without a default schema is a kind
 // of its own as well: the protocol can choose a schema but not unchoose it.
@@ -126,6 +126,8 @@ func (b *Backend) dial(ctx context.Context, k kind) (*backendConn, error) {
 	return nil, backendError(fmt.Errorf("connect to %s: %w", b.cfg.Address, err))
 }
 
+var errNoTracking = errors.New("server does not track session state; MariaDB 10.2, MySQL 5.7 or later is needed")
+
 var errNoServerTLS = errors.New("server does not offer TLS")
 
 func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (conn *backendConn, err error) {
@@ -152,6 +154,10 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (con
 			return nil, errNoServerTLS
 		}
 		return nil, err
+	}
+	if greetingErr == nil && !greeting.Capabilities.Has(wire.SessionTrack) {
+		_ = c.Close()
+		return nil, errNoTracking
 	}
 	conn = &backendConn{Conn: tap.Conn, id: c.GetConnectionID(), counts: &b.counts, lastID: lastID{known: true}}
 	if tlsConfig != nil {

@@ -18,7 +18,7 @@ func pinsAfter(status wire.Status, statements ...string) []string {
 		if mayTouchState(&st, s.pins != 0) {
 			effects = readEffects([]byte(q), &st, s.mode)
 		}
-		s.settle(effects, outcome{status: status, hasStatus: true})
+		s.settle(effects, outcome{status: status, hasStatus: true, executed: true})
 	}
 	return s.pins.words()
 }

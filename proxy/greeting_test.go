@@ -71,7 +71,8 @@ func sessionIDs(h *house) (ids []uint32) {
 func TestGreetingOffersOnlyWhatWorksThroughTheProxy(t *testing.T) {
 	const works = wire.LongPassword | wire.FoundRows | wire.LongFlag | wire.ConnectWithDB | wire.ODBC | wire.LocalFiles |
 		wire.IgnoreSpace | wire.Protocol41 | wire.IgnoreSigpipe | wire.Transactions | wire.Reserved | wire.SecureConnection |
-		wire.MultiStatements | wire.MultiResults | wire.PSMultiResults | wire.PluginAuth | wire.ConnectAttrs | wire.PluginAuthLenenc
+		wire.MultiStatements | wire.MultiResults | wire.PSMultiResults | wire.PluginAuth | wire.ConnectAttrs | wire.PluginAuthLenenc |
+		wire.SessionTrack
 	h := loginHouse(t, loginUsers())
 	if got := h.raw(t).Greeting.Capabilities; got&^works != 0 || !got.Has(wire.Protocol41|wire.SecureConnection|wire.PluginAuth|wire.MultiStatements) {
 		t.Errorf("offers %#x", uint32(got))
@@ -86,7 +87,7 @@ func TestGreetingOffersOnlyWhatWorksThroughTheProxy(t *testing.T) {
 	b = mysql8(t, wiretest.Server{Greeting: wire.Greeting{Version: "5.7.44", Plugin: nativePlugin,
 		Capabilities: wire.Protocol41 | wire.SecureConnection | wire.PluginAuth | wire.SessionTrack}})
 	h = backendHouse(t, b.Addr())
-	if got := h.raw(t).Greeting.Capabilities; got != wire.Protocol41|wire.SecureConnection|wire.PluginAuth {
+	if got := h.raw(t).Greeting.Capabilities; got != wire.Protocol41|wire.SecureConnection|wire.PluginAuth|wire.SessionTrack {
 		t.Errorf("in front of a server without offers %#x", uint32(got))
 	}
 }

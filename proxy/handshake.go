@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -15,7 +16,8 @@ import (
 // offered are the capabilities that work through the proxy; of these the greeting offers what the backend has.
 const offered = wire.LongPassword | wire.FoundRows | wire.LongFlag | wire.ConnectWithDB | wire.ODBC | wire.LocalFiles |
 	wire.IgnoreSpace | wire.Protocol41 | wire.IgnoreSigpipe | wire.Transactions | wire.Reserved | wire.SecureConnection |
-	wire.MultiStatements | wire.MultiResults | wire.PSMultiResults | wire.PluginAuth | wire.ConnectAttrs | wire.PluginAuthLenenc
+	wire.MultiStatements | wire.MultiResults | wire.PSMultiResults | wire.PluginAuth | wire.ConnectAttrs | wire.PluginAuthLenenc |
+	wire.SessionTrack
 
 // greet does the client's side of the login, up to the OK.
 func (s *Session) greet() error {
@@ -45,8 +47,8 @@ func (s *Session) greet() error {
 	if e := s.enter(cred, login, info); e != nil {
 		return s.refuseLogin(c, e)
 	}
-	ok := wire.OK{Status: s.state.status}
-	if err := c.WritePacket(ok.AppendOK(nil)); err != nil {
+	s.login.salt = greeting.Salt
+	if err := c.WritePacket(s.loginOK(info)); err != nil {
 		return clientError(err)
 	}
 	s.srv.connects.ok.Add(1)
@@ -101,6 +103,9 @@ func (s *Session) readLogin(c *wire.Conn, g *wire.Greeting) (*wire.Login, error)
 	login, err := wire.ParseLogin(p, g.Capabilities)
 	if err != nil {
 		return nil, s.badLogin(c, err)
+	}
+	if login.Compresses {
+		return nil, s.refuseLogin(c, errCompression)
 	}
 	return login, nil
 }
@@ -166,6 +171,9 @@ func (s *Session) enter(cred *credential, login *wire.Login, info *serverInfo) *
 	s.meter.Init(s.srv.ledger, s.login.fallback)
 	s.view.user.Store(&cred.cfg.Name)
 	s.clear()
+	if login.Capabilities.Has(wire.IgnoreSpace) { // a way to say sql_mode at login, which a reset does not repeat
+		s.state.setVariable("sql_mode", strings.TrimSuffix("IGNORE_SPACE,"+info.sqlMode, ","))
+	}
 	schema := login.Schema
 	if schema == "" {
 		schema = cred.cfg.DefaultSchema
@@ -190,49 +198,11 @@ func (s *Session) leaveUser() {
 	}
 }
 
-// changeUser is COM_CHANGE_USER: a login over again on an open connection.
-func (s *Session) changeUser(cmd command) error {
-	s.begin(nil)
-	if s.lease.Valid() {
-		s.returnLease()
-	}
-	p, err := wire.ParseChangeUser(cmd.payload[1:], s.login.caps)
-	if err != nil {
-		return clientError(err)
-	}
-	c := &wire.Conn{Conn: s.client.Conn, Seq: cmd.nextSeq}
-	// The greeting's salt is long used up: have the client scramble anew, with whatever plugin it named.
-	req := s.authRequest(&wire.Login{User: p.User}, &wire.Greeting{})
-	req.plugin = ""
-	want := p.Plugin
-	if want == "" {
-		want = mysql.AUTH_NATIVE_PASSWORD
-	}
-	req.plugin, req.salt = want, newSalt()
-	if err := c.WritePacket(wire.AppendAuthSwitch(nil, req.plugin, req.salt)); err != nil {
-		return clientError(err)
-	}
-	response, err := c.ReadPacket(maxLoginPacket)
-	if err != nil {
-		return clientError(err)
-	}
-	req.response = append([]byte(nil), response...)
-	cred, err := s.srv.authenticate(c, req)
-	if e := asServerError(err); e != nil { // servers close the connection after a failed change of user
-		return s.refuseLogin(c, e)
-	}
-	if err != nil {
-		return err
-	}
-	info, err := s.srv.serverInfo()
-	if err != nil {
-		return err
-	}
-	login := &wire.Login{Capabilities: s.login.caps, User: p.User, Schema: p.Schema, Collation: byte(p.Collation), Attrs: p.Attrs}
-	s.meter.Close()
-	if e := s.enter(cred, login, info); e != nil {
-		return s.refuseLogin(c, e)
-	}
+// loginOK ends a login; a client that tracks is told its schema.
+func (s *Session) loginOK(info *serverInfo) []byte {
 	ok := wire.OK{Status: s.state.status}
-	return clientError(c.WritePacket(ok.AppendOK(nil)))
+	if s.login.caps.Has(wire.SessionTrack) && info.tracksSchema && s.state.schema != "" {
+		ok.State = wire.AppendTrack(nil, wire.TrackSchema, s.state.schema)
+	}
+	return ok.AppendOK(nil)
 }

@@ -118,7 +118,8 @@ func (s *Session) flush(r *reply) error {
 	return err
 }
 
-// onOK reads an OK packet and writes it anew as the client expects it, whose connection does not track.
+// onOK reads an OK packet. If it tells of session state, it is written anew: the backend's connection tracks everything,
+// the client's only what it asked for.
 func (s *Session) onOK(b *backendConn, r *reply) {
 	r.hasStatus = true
 	p := r.Packet(r.buf[:r.off])
@@ -129,9 +130,10 @@ func (s *Session) onOK(b *backendConn, r *reply) {
 	if r.OK.InsertID != 0 || s.job.touchesInsertID() {
 		s.insertID.lives(b, r.OK.InsertID)
 	}
-	if len(p) == 7 && r.OK.Status&wire.StatusSessionState == 0 {
-		return
+	if r.OK.Status&wire.StatusSessionState == 0 {
+		return // as any server would send it
 	}
+	r.OK.State = s.told(r.OK.State)
 	short := r.OK.AppendOK(p[:0])
 	wire.PutHeader(r.buf[start-wire.HeaderLen:], len(short), r.Seq()-1)
 	newOff := start + len(short)

@@ -20,7 +20,11 @@ type serverInfo struct {
 	collations   map[byte]charset // by the id that a login carries
 	sqlMode      string           // the global one, that sessions begin with
 	fresh        *settings        // what a connection has after its login; nil unless the server's defaults are unusual
-	fallback     charset          // what the server takes for an id it does not know
+	// What a session that asks for it is told of its state by default.
+	tracked      map[string]struct{}
+	tracksAll    bool
+	tracksSchema bool
+	fallback     charset // what the server takes for an id it does not know
 }
 
 // charset is the state that a login's collation id stands for.
@@ -34,7 +38,8 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 		plugin:       g.Plugin,
 		collations:   map[byte]charset{},
 	}
-	r, err := c.Execute("SELECT @@global.max_allowed_packet, @@global.character_set_client, @@global.collation_connection, @@global.sql_mode, @@global.autocommit")
+	r, err := c.Execute("SELECT @@global.max_allowed_packet, @@global.character_set_client, @@global.collation_connection, @@global.sql_mode, @@global.autocommit, " +
+		"@@global.session_track_system_variables, @@global.session_track_schema")
 	if err != nil {
 		return nil, fmt.Errorf("read server variables: %w", err)
 	}
@@ -56,6 +61,16 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 	info.fallback = charset{strings.Clone(info.fallback.name), strings.Clone(info.fallback.collation)}
 	if autocommit, err := r.GetInt(0, 4); err == nil && autocommit == 0 {
 		info.fresh = info.fresh.with("autocommit", "OFF")
+	}
+	if names, err := r.GetString(0, 5); err == nil {
+		info.tracked = map[string]struct{}{}
+		for name := range strings.SplitSeq(names, ",") {
+			info.tracked[strings.Clone(strings.TrimSpace(name))] = struct{}{}
+		}
+		_, info.tracksAll = info.tracked["*"]
+	}
+	if schema, err := r.GetInt(0, 6); err == nil {
+		info.tracksSchema = schema != 0
 	}
 	if r, err = c.Execute("SELECT id, collation_name, character_set_name FROM information_schema.collations WHERE id BETWEEN 1 AND 255"); err != nil {
 		return nil, fmt.Errorf("read collations: %w", err)
@@ -81,6 +96,8 @@ func clientCharset(name string) bool {
 	}
 	return true
 }
+
+func (i *serverInfo) isMariaDB() bool { return strings.Contains(i.version, "MariaDB") }
 
 // loginSettings are the session variables that a login's collation id stands for.
 func (i *serverInfo) loginSettings(id byte) *settings {

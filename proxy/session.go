@@ -48,6 +48,7 @@ type loginState struct {
 	kind     kind      // without bare
 	settings *settings // what COM_RESET_CONNECTION goes back to
 	fallback *attribution.Account
+	salt     [wire.SaltLen]byte // of the greeting
 }
 
 // sessionView is the part of a session that others may read while it runs.

@@ -99,32 +99,63 @@ func appendReplay(dst []byte, from, to *settings) []byte {
 		return dst
 	}
 	sep := "SET "
-	assign := func(name, value string) {
-		dst = append(append(append(append(dst, sep...), name...), '='), value...)
+	assign := func(name, op, value string) {
+		dst = append(append(append(append(dst, sep...), name...), op...), value...)
 		sep = ","
 	}
-	charset := false // character_set_connection drags collation_connection along, so that one is always said again
+	charsets := charsetsDiffer(from, to)
+	if charsets {
+		assignCharsets(to, assign)
+	}
 	for _, e := range from.entries() {
-		if !slices.ContainsFunc(to.entries(), func(t setting) bool { return t.name == e.name }) {
-			value := "DEFAULT"
-			if base, ok := baselineValue(e.name); ok {
-				value = literal(e.name, base)
-			}
-			assign(e.name, value)
-			charset = charset || e.name == "character_set_connection"
+		if isCharset(e.name) || slices.ContainsFunc(to.entries(), func(t setting) bool { return t.name == e.name }) {
+			continue
 		}
+		value := "DEFAULT"
+		if base, ok := baselineValue(e.name); ok {
+			value = literal(e.name, base)
+		}
+		assign(e.name, "=", value)
 	}
 	for _, t := range to.entries() {
-		if !slices.Contains(from.entries(), t) {
-			assign(t.name, literal(t.name, t.value))
-			charset = charset || t.name == "character_set_connection"
+		if !isCharset(t.name) && !slices.Contains(from.entries(), t) {
+			assign(t.name, "=", literal(t.name, t.value))
 		}
 	}
-	if charset {
-		collation, _ := to.get("collation_connection")
-		assign("collation_connection", literal("collation_connection", collation))
-	}
 	return dst
+}
+
+// charsetNames are set together. Order matters: character_set_connection drags collation_connection along.
+var charsetNames = [...]string{"character_set_client", "character_set_connection", "character_set_results", "collation_connection"}
+
+func isCharset(name string) bool { return slices.Contains(charsetNames[:], name) }
+
+func charsetsDiffer(from, to *settings) bool {
+	for _, name := range charsetNames {
+		a, _ := from.get(name)
+		b, _ := to.get(name)
+		if a != b {
+			return true
+		}
+	}
+	return false
+}
+
+// assignCharsets says SET NAMES where that gives the same, as most clients do: it also fixes the collation that column
+// definitions carry, which no variable shows.
+func assignCharsets(to *settings, assign func(name, op, value string)) {
+	var values [len(charsetNames)]string
+	for i, name := range charsetNames {
+		values[i], _ = to.get(name)
+	}
+	ownCollation := values[3] == "binary" || strings.HasPrefix(values[3], values[0]+"_")
+	if values[0] == values[1] && values[1] == values[2] && ownCollation {
+		assign("NAMES", " ", "'"+values[0]+"' COLLATE '"+values[3]+"'")
+		return
+	}
+	for i, name := range charsetNames {
+		assign(name, "=", literal(name, values[i]))
+	}
 }
 
 // literal writes a tracked value so that SET takes it: trackers report text without a type, and a quoted number

@@ -39,7 +39,8 @@ func (s *Session) tracked(e wire.Track, unexplained *bool) {
 func (s *Session) settle(b *backendConn, r *reply) {
 	j := &s.job
 	s.meter.AddBytes(uint64(len(j.framed)), uint64(r.bytes+r.off-r.sent))
-	out := outcome{status: r.OK.Status, hasStatus: r.hasStatus, code: r.Failed, noTables: j.noTables()}
+	out := outcome{status: r.OK.Status, hasStatus: r.hasStatus, code: r.Failed,
+		executed: j.shape == wire.ShapeResults, noTables: j.noTables()}
 	if r.Failed != 0 {
 		s.meter.Error(attribution.ClassOf(r.Failed))
 	}
@@ -111,4 +112,22 @@ func (s *Session) askVariable(b *backendConn, name string) error {
 		b.settings = s.state.settings
 	}
 	return err
+}
+
+// told is the part of the backend's session-state report that the client would have been told by the server itself.
+func (s *Session) told(state []byte) []byte {
+	if !s.login.caps.Has(wire.SessionTrack) {
+		return nil
+	}
+	info := s.srv.backend.server.Load()
+	return wire.FilterTracks(state, func(t wire.Track) bool {
+		switch t.Kind {
+		case wire.TrackSchema:
+			return info.tracksSchema
+		case wire.TrackSystemVariable:
+			_, tracked := info.tracked[string(t.Name)]
+			return tracked || info.tracksAll
+		}
+		return false
+	})
 }

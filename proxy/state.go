@@ -71,6 +71,7 @@ type outcome struct {
 	status    wire.Status // of the last OK or EOF
 	hasStatus bool
 	code      uint16 // of the ERR that ended it; 0: none
+	executed  bool   // a statement was run, so that FOUND_ROWS() is of another one now
 	noTables  bool   // the command can't have touched a table
 }
 
@@ -90,7 +91,9 @@ func (s *state) settle(effects []effect, out outcome) {
 	case out.code != 0 && !s.inTrans && !s.autocommit() && !out.noTables:
 		s.doubt = true
 	}
-	s.unpin(attribution.FoundRows)
+	if out.executed {
+		s.unpin(attribution.FoundRows)
+	}
 	for _, e := range effects {
 		if out.code == 0 || e.whether {
 			s.apply(e)

@@ -18,6 +18,8 @@ type Login struct {
 	Schema       string
 	Plugin       string
 	Attrs        []Attr
+	// Compresses says that the client will compress although that was not offered: mysqlnd does so if told to.
+	Compresses bool
 }
 
 // sslRequestLen is the length of the short packet with which a client asks for TLS before it says its name.
@@ -96,6 +98,7 @@ func ParseLogin(p []byte, offered Capability) (*Login, error) {
 	if l.Capabilities.Has(ConnectAttrs) && len(r.p) > 0 {
 		l.Attrs = parseAttrs(&r)
 	}
+	l.Compresses = l.Capabilities&^offered&(Compress|ZstdCompression) != 0
 	l.Capabilities &= offered
 	return l, nil
 }

@@ -20,8 +20,9 @@ type OK struct {
 	State        []byte // session-state entries, see Tracks; empty unless the session tracks
 }
 
-// ParseOK decodes the payload of an OK packet; tracked says that the connection negotiated SessionTrack, which
-// changes the layout behind the warnings.
+// ParseOK decodes the payload of an OK packet; tracked says that the connection negotiated SessionTrack. The
+// documentation has Info run to the packet's end without tracking, but servers prefix its length in either case, and
+// so do clients expect it.
 func ParseOK(p []byte, tracked bool) (ok OK, valid bool) {
 	r := reader{p: p}
 	r.byte()
@@ -29,27 +30,34 @@ func ParseOK(p []byte, tracked bool) (ok OK, valid bool) {
 	ok.InsertID = r.lenInt()
 	ok.Status = Status(r.uint16())
 	ok.Warnings = r.uint16()
-	switch {
-	case !tracked:
-		ok.Info = r.rest()
-	case len(r.p) > 0:
+	if len(r.p) > 0 {
 		ok.Info = r.lenBytes()
-		if ok.Status&StatusSessionState != 0 && len(r.p) > 0 {
+		if tracked && ok.Status&StatusSessionState != 0 && len(r.p) > 0 {
 			ok.State = r.lenBytes()
 		}
 	}
 	return ok, !r.bad
 }
 
-// AppendOK encodes an OK as a client without SessionTrack expects it. The result is never longer than the packet
-// of a tracking connection that ok was parsed from, so dst may be that packet's own start.
+// AppendOK encodes ok; State is said, and its bit in Status set, when there is some: a client that does not track must
+// be given none. The result is never longer than the packet that ok was parsed from, so dst may be that packet's own
+// start.
 func (ok *OK) AppendOK(dst []byte) []byte {
-	info := ok.Info
+	status := ok.Status &^ StatusSessionState
+	if len(ok.State) > 0 {
+		status |= StatusSessionState
+	}
 	dst = append(dst, OKHeader)
 	dst = AppendLenInt(AppendLenInt(dst, ok.AffectedRows), ok.InsertID)
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(ok.Status&^StatusSessionState))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(status))
 	dst = binary.LittleEndian.AppendUint16(dst, ok.Warnings)
-	return append(dst, info...)
+	if len(ok.Info) > 0 || len(ok.State) > 0 {
+		dst = append(AppendLenInt(dst, uint64(len(ok.Info))), ok.Info...)
+	}
+	if len(ok.State) > 0 {
+		dst = append(AppendLenInt(dst, uint64(len(ok.State))), ok.State...)
+	}
+	return dst
 }
 
 // AppendEOF encodes an EOF packet.

@@ -56,14 +56,12 @@ func (s *script) ok(ok OK) {
 	p := AppendLenInt(AppendLenInt([]byte{OKHeader}, ok.AffectedRows), ok.InsertID)
 	p = binary.LittleEndian.AppendUint16(p, uint16(ok.Status))
 	p = binary.LittleEndian.AppendUint16(p, ok.Warnings)
-	switch {
-	case !s.tracked:
-		p = append(p, ok.Info...)
-	case len(ok.Info) > 0 || ok.Status&StatusSessionState != 0:
+	state := s.tracked && ok.Status&StatusSessionState != 0
+	if len(ok.Info) > 0 || state {
 		p = AppendLenString(p, string(ok.Info))
-		if ok.Status&StatusSessionState != 0 {
-			p = AppendLenString(p, string(ok.State))
-		}
+	}
+	if state {
+		p = AppendLenString(p, string(ok.State))
 	}
 	s.event(EventOK, p)
 }

@@ -58,3 +58,30 @@ func (t *Tracks) Next() (track Track, ok bool) {
 	}
 	return track, true
 }
+
+// AppendTrack encodes an entry with one value: a schema.
+func AppendTrack(dst []byte, kind TrackKind, value string) []byte {
+	inner := AppendLenString(nil, value)
+	return append(AppendLenInt(append(dst, byte(kind)), uint64(len(inner))), inner...)
+}
+
+// FilterTracks keeps the entries that keep wants, in their order and form, at the start of state, and returns them.
+// An entry with several variables is judged by its first.
+func FilterTracks(state []byte, keep func(Track) bool) []byte {
+	kept := state[:0]
+	r := reader{p: state}
+	for len(r.p) > 0 {
+		entry := r.p
+		r.byte()
+		r.lenBytes()
+		if r.bad {
+			break
+		}
+		entry = entry[:len(entry)-len(r.p)]
+		one := NewTracks(entry)
+		if t, ok := one.Next(); ok && keep(t) {
+			kept = append(kept, entry...)
+		}
+	}
+	return kept
+}

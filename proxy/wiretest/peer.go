@@ -12,17 +12,9 @@ func (p *Peer) OK() error { return p.OKWith(wire.OK{Status: wire.StatusAutocommi
 // OKWith answers with ok, laid out as the client's capabilities want it.
 func (p *Peer) OKWith(ok wire.OK) error {
 	if !p.Login.Capabilities.Has(wire.SessionTrack) {
-		return p.write(ok.AppendOK(nil))
+		ok.State = nil
 	}
-	head := ok
-	head.Info = nil
-	packet := head.AppendOK(nil)
-	packet[len(packet)-3] |= byte(ok.Status >> 8) // AppendOK leaves StatusSessionState out
-	packet = wire.AppendLenString(packet, string(ok.Info))
-	if ok.Status&wire.StatusSessionState != 0 {
-		packet = wire.AppendLenString(packet, string(ok.State))
-	}
-	return p.write(packet)
+	return p.write(ok.AppendOK(nil))
 }
 
 // Err answers with an ERR packet.
