@@ -48,6 +48,9 @@ func (s *Session) greet() error {
 		return s.refuseLogin(c, e)
 	}
 	s.login.salt = greeting.Salt
+	if login.Capabilities.Has(wire.IgnoreSpace) { // a way to say sql_mode that no reset or change of user repeats
+		s.state.setVariable("sql_mode", strings.TrimSuffix("IGNORE_SPACE,"+info.sqlMode, ","))
+	}
 	if err := c.WritePacket(s.loginOK(info)); err != nil {
 		return clientError(err)
 	}
@@ -171,9 +174,6 @@ func (s *Session) enter(cred *credential, login *wire.Login, info *serverInfo) *
 	s.meter.Init(s.srv.ledger, s.login.fallback)
 	s.view.user.Store(&cred.cfg.Name)
 	s.clear()
-	if login.Capabilities.Has(wire.IgnoreSpace) { // a way to say sql_mode at login, which a reset does not repeat
-		s.state.setVariable("sql_mode", strings.TrimSuffix("IGNORE_SPACE,"+info.sqlMode, ","))
-	}
 	schema := login.Schema
 	if schema == "" {
 		schema = cred.cfg.DefaultSchema

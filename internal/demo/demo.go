@@ -153,7 +153,7 @@ func watch(ctx context.Context, s *stage, o Options, view *screen, b *blame) (in
 			return true, nil
 		case err := <-s.served:
 			s.served <- nil // for close
-			return false, fmt.Errorf("the proxy ended: %w", err)
+			return false, errors.Join(errors.New("the proxy ended before its time"), err)
 		}
 	}
 }
