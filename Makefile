@@ -29,7 +29,7 @@ build: ## build bin/conntag
 .PHONY: demo
 demo: ## start a private MariaDB, the proxy and a workload, and show who holds the connections
 	@scripts/setup.sh $(MARIADB)
-	$(GO) run ./cmd/conntag demo $(DEMOFLAGS)
+	@$(GO) run ./cmd/conntag demo $(DEMOFLAGS)
 
 .PHONY: test
 test: ## run all tests, against a real MariaDB and Prometheus's promtool
