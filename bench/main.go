@@ -6,7 +6,8 @@
 // stay, and the growth in resident memory is shown per client.
 //
 // gocopy is the floor of a plain Go proxy: it understands nothing and gives every client a backend connection of its
-// own. conntag has a pool of 16 unless --pool says otherwise.
+// own. conntag has a pool of 16 unless --pool says otherwise, and
+// "conntag 1:1" one connection per thread.
 package main
 
 import (

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,9 @@ const (
 	nameDirect  = "direct"
 	nameGocopy  = "gocopy"
 	nameConntag = "conntag"
+	// nameRoomy is conntag with as many connections as there are threads, as a relay has: nobody ever waits, so that
+	// what the relay itself costs shows apart from what sharing costs and gains.
+	nameRoomy = "conntag 1:1"
 
 	startTimeout = 10 * time.Second
 )
@@ -50,9 +54,13 @@ func (f fleet) start(ctx context.Context, name, backend string) (peer, error) {
 			return peer{}, err
 		}
 		cmd = exec.Command(self, gocopyCommand, backend)
-	case nameConntag:
-		config := filepath.Join(f.dir, "conntag.yaml")
-		if err := os.WriteFile(config, f.conntagConfig(backend), 0o600); err != nil {
+	case nameConntag, nameRoomy:
+		pool := f.pool
+		if name == nameRoomy {
+			pool = slices.Max(f.threads)
+		}
+		config := filepath.Join(f.dir, fmt.Sprintf("conntag-%d.yaml", pool))
+		if err := os.WriteFile(config, f.conntagConfig(backend, pool), 0o600); err != nil {
 			return peer{}, err
 		}
 		cmd = exec.Command(f.conntag, "proxy", "--config", config)
@@ -86,7 +94,7 @@ func (p peer) stop() {
 	}
 }
 
-func (f fleet) conntagConfig(backend string) []byte {
+func (f fleet) conntagConfig(backend string, pool int) []byte {
 	return fmt.Appendf(nil, `proxy:
   listen: 127.0.0.1:0
   max_client_connections: %d
@@ -101,7 +109,7 @@ admin:
   listen: 127.0.0.1:0
 log:
   format: json
-`, f.idle+1000, mariadbtest.User, mariadbtest.Password, backend, f.pool)
+`, f.idle+1000, mariadbtest.User, mariadbtest.Password, backend, pool)
 }
 
 // announcement reads a proxy's log up to the line that holds its addresses, and keeps the latest of it.

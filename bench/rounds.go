@@ -38,7 +38,7 @@ func measureRounds(ctx context.Context, f fleet, rec *recorder) (samples []sampl
 		return nil, err
 	}
 	peers := []peer{{name: nameDirect, addr: db.addr}}
-	for _, name := range []string{nameGocopy, nameConntag} {
+	for _, name := range []string{nameGocopy, nameConntag, nameRoomy} {
 		p, err := f.start(ctx, name, db.addr)
 		if err != nil {
 			return nil, err
