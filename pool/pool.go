@@ -57,6 +57,7 @@ type Pool[K comparable, C any] struct {
 	leased  list[*record[K, C]]
 	closing list[*record[K, C]] // longest closing last
 	queue   queue[K, C]
+	expiry  expiry
 	reapAt  time.Duration // when the reaper wakes by itself
 	holders []Holder      // scratch of Cut
 }
@@ -224,6 +225,7 @@ func (p *Pool[K, C]) Close(ctx context.Context) error {
 		for n := p.idle.front; n != nil; n = p.idle.front {
 			p.retireLocked(n.item, CloseShutdown)
 		}
+		p.disarmLocked()
 		p.drainedLocked()
 		p.cancel()
 	}

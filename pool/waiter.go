@@ -14,10 +14,10 @@ type waiter[K comparable, C any] struct {
 	queued  bool
 	covered bool // a dial is on the way for it
 
-	lease Lease[K, C]
-	err   error
-	ready chan struct{} // holds one, so that the signal never blocks under the lock
-	timer *time.Timer
+	lease    Lease[K, C]
+	err      error
+	ready    chan struct{} // holds one, so that the signal never blocks under the lock
+	deadline time.Time
 
 	place node[*waiter[K, C]]
 }
@@ -97,6 +97,8 @@ func (p *Pool[K, C]) enqueueLocked(k K, h Holder, ticket uint64) *waiter[K, C] {
 	p.coverLocked(w.shelf) // a dial whose own waiter has left may be on the way
 	p.stat.Waits++
 	h.Waiting(p.stat.Now)
+	w.deadline = time.Now().Add(p.cfg.WaitTimeout)
+	p.armLocked(w.deadline)
 	return w
 }
 
@@ -133,50 +135,48 @@ func (p *Pool[K, C]) deliverLocked(w *waiter[K, C], r *record[K, C]) {
 }
 
 func (p *Pool[K, C]) failLocked(w *waiter[K, C], err error) {
-	p.dequeueLocked(w)
 	p.stat.WaitErrors++
+	p.giveUpLocked(w, err)
+}
+
+// giveUpLocked ends w's wait without a lease; the caller has counted it.
+func (p *Pool[K, C]) giveUpLocked(w *waiter[K, C], err error) {
+	p.dequeueLocked(w)
 	w.holder.GaveUp(p.stat.Now)
 	w.err = err
 	w.ready <- struct{}{}
 }
 
-// await waits until w is chosen, its time is up or ctx ends.
+// await waits until w's wait is ended by a grant or an error, or ctx ends.
 func (p *Pool[K, C]) await(ctx context.Context, w *waiter[K, C]) (Lease[K, C], error) {
-	if w.timer == nil {
-		w.timer = time.NewTimer(p.cfg.WaitTimeout)
+	if done := ctx.Done(); done == nil {
+		<-w.ready // the usual way: no select, since somebody always ends the wait
 	} else {
-		w.timer.Reset(p.cfg.WaitTimeout)
+		select {
+		case <-w.ready:
+		case <-done:
+			p.leave(w, ctx.Err())
+		}
 	}
-	select {
-	case <-w.ready:
-	case <-w.timer.C:
-		p.leave(w, ErrWaitTimeout, &p.stat.WaitTimeouts)
-	case <-ctx.Done():
-		p.leave(w, ctx.Err(), &p.stat.Abandoned)
-	}
-	w.timer.Stop()
 	lease, err := w.lease, w.err
 	p.recycle(w)
 	return lease, err
 }
 
-// leave ends w's wait with err and counts it, unless w has been chosen in the meantime: then what it was chosen for is delivered,
-// since the holder has been told so already and the connection must not be lost.
-func (p *Pool[K, C]) leave(w *waiter[K, C], err error, counter *uint64) {
+// leave ends w's wait with err and counts it, unless it has been ended in the meantime: then what it was ended with is
+// delivered, since the holder has been told so already and a connection must not be lost.
+func (p *Pool[K, C]) leave(w *waiter[K, C], err error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !w.queued {
-		<-w.ready // sent under the lock, so it is there
-		return
+	if w.queued {
+		p.settleLocked()
+		p.stat.Abandoned++
+		p.giveUpLocked(w, err)
 	}
-	p.settleLocked()
-	p.dequeueLocked(w)
-	*counter++
-	w.holder.GaveUp(p.stat.Now)
-	w.err = err
+	p.mu.Unlock()
+	<-w.ready // sent under the lock, so it is there
 }
 
-// recycle keeps w's channel and timer for another wait. That is safe because w is out of the queue and its signal,
+// recycle keeps w's channel for another wait. That is safe because w is out of the queue and its signal,
 // if there was one, has been received: nobody else can reach it.
 func (p *Pool[K, C]) recycle(w *waiter[K, C]) {
 	w.shelf, w.holder, w.lease, w.err = nil, nil, Lease[K, C]{}, nil

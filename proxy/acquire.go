@@ -37,24 +37,18 @@ func (s *Session) acquire() (*backendConn, error) {
 	}
 }
 
-// lend waits for a lease. A client that hangs up while it waits leaves the queue.
+// lend waits for a lease. A client that hangs up while it waits leaves the queue: see hangupWatch.
 func (s *Session) lend() error {
 	var ok bool
 	if s.lease, ok = s.srv.pool.TryAcquire(s.kind(), &s.meter, s.prefer); ok {
 		return nil
 	}
-	if s.waitCtx == nil { // a context for all its waits: once it is cancelled, the client is gone
-		s.waitCtx, s.leaveQueue = context.WithCancel(s.srv.ctx)
-	}
 	s.srv.hangups.add(s)
 	var err error
-	s.lease, err = s.srv.pool.Acquire(s.waitCtx, s.kind(), &s.meter, s.prefer)
+	s.lease, err = s.srv.pool.Acquire(context.Background(), s.kind(), &s.meter, s.prefer)
 	s.srv.hangups.remove(s)
-	switch {
-	case errors.Is(err, pool.ErrWaitTimeout):
+	if errors.Is(err, pool.ErrWaitTimeout) {
 		s.meter.TimedOut()
-	case errors.Is(err, context.Canceled) && s.srv.ctx.Err() == nil:
-		return clientError(errClientGone)
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func (w *hangupWatch) run() {
 		w.mu.Lock()
 		for s := range w.waiting {
 			if s.client.hungUp() {
-				s.leaveQueue()
+				s.srv.pool.Abandon(&s.meter, clientError(errClientGone))
 			}
 		}
 		w.mu.Unlock()

@@ -177,6 +177,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		err = ctx.Err()
 		s.cancel()
 		s.sessions.cut()
+		err = errors.Join(err, s.pool.Close(context.WithoutCancel(ctx))) // who waits for a connection is told now
 		<-done
 	}
 	s.cancel()

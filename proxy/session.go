@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,9 +35,6 @@ type Session struct {
 	job      job
 	reply    reply
 	view     sessionView
-	// waitCtx ends the session's waits in the pool's queue; nil until the first that is one.
-	waitCtx    context.Context
-	leaveQueue context.CancelFunc
 }
 
 // loginState is what the login fixed; COM_CHANGE_USER fixes it anew.
@@ -135,9 +131,6 @@ func (s *Session) close() {
 	}
 	s.leaveUser()
 	s.meter.Close()
-	if s.leaveQueue != nil {
-		s.leaveQueue()
-	}
 	_ = s.client.Close()
 }
 
