@@ -2,7 +2,7 @@
 # private throwaway servers.
 
 GO ?= go
-FUZZTIME ?= 5s
+FUZZTIME ?= 10000x
 BENCHTIME ?= 1s
 BENCH ?= .
 
