@@ -150,6 +150,7 @@ func (c *clientConn) fill(n int) error {
 
 // fillParked waits without a buffer and reads into a fresh one.
 func (c *clientConn) fillParked() error {
+	c.readN, c.readE = 0, nil // on a closed connection tryRead is not called at all
 	err := c.raw.Read(c.tryRd)
 	if err == nil {
 		err = c.readE

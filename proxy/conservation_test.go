@@ -13,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/conntag/conntag/attribution"
+	"github.com/conntag/conntag/internal/mariadbtest"
 )
 
 // chaosTime is how long the clients misbehave; with 64 of them over 8 backends every path is taken many times.
@@ -92,34 +93,43 @@ func watchBalance(ctx context.Context, t *testing.T, h *house) (scrapes int) {
 // misbehave runs client after client, each of which does some things right and some wrong and leaves as it likes.
 func misbehave(ctx context.Context, h *house, rnd *rand.Rand) {
 	for ctx.Err() == nil {
-		var raw net.Conn
-		cfg := mysql.NewConfig()
-		cfg.User, cfg.Passwd, cfg.Addr, cfg.Net, cfg.DBName = "conntag", "conntag", h.Addr().String(), "tcp", h.schema
-		cfg.MultiStatements = rnd.IntN(2) == 0
-		cfg.InterpolateParams = rnd.IntN(2) == 0
-		cfg.Logger = &mysql.NopLogger{}
-		cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			var d net.Dialer
-			var err error
-			raw, err = d.DialContext(ctx, network, addr)
-			return raw, err
-		}
-		connector, err := mysql.NewConnector(cfg)
-		if err != nil {
-			panic(err)
-		}
-		db := sql.OpenDB(connector)
+		db, raw := h.vanishing(func(c *mysql.Config) {
+			c.MultiStatements = rnd.IntN(2) == 0
+			c.InterpolateParams = rnd.IntN(2) == 0
+		})
 		if c, err := db.Conn(ctx); err == nil {
 			for range rnd.IntN(30) {
 				act(ctx, c, rnd)
 			}
 			if rnd.IntN(3) == 0 {
-				_ = raw.Close() // vanish, with whatever is open
+				_ = (*raw).Close() // vanish, with whatever is open
 			}
 			_ = c.Close()
 		}
 		_ = db.Close()
 	}
+}
+
+// vanishing is a client whose socket can be closed under it.
+func (h *house) vanishing(bend ...func(*mysql.Config)) (*sql.DB, *net.Conn) {
+	raw := new(net.Conn)
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Passwd, cfg.Addr, cfg.Net, cfg.DBName = mariadbtest.User, mariadbtest.Password, h.Addr().String(), "tcp", h.schema
+	cfg.Logger = &mysql.NopLogger{}
+	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, network, addr)
+		*raw = conn
+		return conn, err
+	}
+	for _, b := range bend {
+		b(cfg)
+	}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		panic(err)
+	}
+	return sql.OpenDB(connector), raw
 }
 
 var actions = []string{
