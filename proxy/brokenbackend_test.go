@@ -51,8 +51,8 @@ func TestBackendMayBreakAtEveryByteOfAReply(t *testing.T) {
 		case err == nil && got == fmt.Sprintf("cut %d", n):
 			whole = n
 			continue // who comes next may find out that the connection is dead
-		case refusal(err) != 2013:
-			t.Errorf("cut after %d bytes: got %q, %v; want 2013", n, got, err)
+		case refusal(err) != 1158:
+			t.Errorf("cut after %d bytes: got %q, %v; want 1158", n, got, err)
 		}
 		// The session had nothing on the connection, so it goes on with another.
 		if got := queryRaw(t, c, "SELECT 2"); got != "SELECT 2" {
@@ -134,8 +134,8 @@ func TestNonsenseFromTheBackendNeverReachesTheClient(t *testing.T) {
 	h := backendHouse(t, b.Addr())
 	for name := range cases {
 		c := h.loggedIn(t, appLogin())
-		if got, err := c.Query(name); refusal(err) != 2013 {
-			t.Errorf("%s: got %q, %v; want 2013", name, got, err)
+		if got, err := c.Query(name); refusal(err) != 1158 {
+			t.Errorf("%s: got %q, %v; want 1158", name, got, err)
 		}
 		if got := queryRaw(t, c, "SELECT 2"); got != "SELECT 2" {
 			t.Errorf("%s: afterwards got %q", name, got)
@@ -230,8 +230,8 @@ func TestNonsenseInPlaceOfAGreetingFailsTheDialAndNothingElse(t *testing.T) {
 	h := backendHouse(t, b.Addr())
 	c := h.loggedIn(t, appLogin())
 	evil.Store(true)
-	if _, err := c.Query("SELECT 1"); refusal(err) != 2003 {
-		t.Errorf("got %v, want 2003", err)
+	if _, err := c.Query("SELECT 1"); refusal(err) != 1429 {
+		t.Errorf("got %v, want 1429", err)
 	}
 	evil.Store(false)
 	expectServed(t, h)

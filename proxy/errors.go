@@ -74,18 +74,12 @@ func gone(err error) bool {
 		errors.Is(err, os.ErrDeadlineExceeded) || isReset(err)
 }
 
-// Codes that clients know from their own library: we say them where a direct client would have found out itself.
-const (
-	crConnHostError = 2003
-	crServerLost    = 2013
-)
-
 var (
 	errMalformedReply  = errors.New("reply makes no sense; the connection has lost step")
 	errBackendEnded    = errors.New("backend ended the connection with an error")
 	errUnaskedReply    = errors.New("backend sent more than the reply")
 	errShuttingDown    = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag is shutting down; connect again"}
-	errLostBackend     = &wire.ServerError{Code: crServerLost, State: "HY000", Message: "conntag: lost connection to the backend during query"}
+	errLostBackend     = &wire.ServerError{Code: mysql.ER_NET_READ_ERROR, State: "08S01", Message: "conntag: lost connection to the backend during query"}
 	errLostWithState   = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag: lost the backend connection that held this session's transaction or state; connect again"}
 	errInternal        = &wire.ServerError{Code: mysql.ER_UNKNOWN_ERROR, State: "HY000", Message: "conntag: internal error in this session; it is logged, connect again"}
 	errUnknownCommand  = &wire.ServerError{Code: mysql.ER_UNKNOWN_COM_ERROR, State: "08S01", Message: "Unknown command"}
@@ -97,6 +91,9 @@ var (
 	errCompression     = &wire.ServerError{Code: mysql.ER_HANDSHAKE_ERROR, State: "08S01", Message: "Bad handshake: conntag does not offer compression; switch it off in the client"}
 	errSecureTransport = &wire.ServerError{Code: 3159, State: "HY000", Message: "Connections using insecure transport are prohibited: conntag's tls.mode is required"}
 )
+
+// Codes from 2000 on are the client library's own: MariaDB's C client takes an ERR packet with one of them for malformed.
+// So what a direct client would have found out by itself (2003, 2013) is said with the nearest code of a server.
 
 // acquireError turns a failed wait for a backend connection into what the client is told. The client's own
 // connection survives it.
@@ -111,8 +108,12 @@ func (s *Session) acquireError(err error) *wire.ServerError {
 	case errors.As(err, &server):
 		return server
 	case errors.As(err, &dial):
-		return &wire.ServerError{Code: crConnHostError, State: "HY000",
-			Message: fmt.Sprintf("conntag: can't connect to backend %s: %v", s.srv.backend.cfg.Address, dial.Unwrap())}
+		why := dial.Unwrap()
+		if sided := (*Error)(nil); errors.As(why, &sided) {
+			why = sided.Err // "connect to ADDRESS: …"
+		}
+		return &wire.ServerError{Code: mysql.ER_CONNECT_TO_FOREIGN_DATA_SOURCE, State: "HY000",
+			Message: fmt.Sprintf("conntag: no connection to the backend: %v", why)}
 	}
 	return &wire.ServerError{Code: mysql.ER_UNKNOWN_ERROR, State: "HY000", Message: "conntag: " + err.Error()}
 }

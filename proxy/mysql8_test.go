@@ -112,16 +112,16 @@ func TestRefusalByTheBackendReachesTheClient(t *testing.T) {
 		"wrong password": {wiretest.Server{Password: "other"}, 1045},
 		"unknown plugin": {wiretest.Server{Auth: func(p *wiretest.Peer, _ *wire.Login) error {
 			return p.WritePacket(wire.AppendAuthSwitch(nil, "dialog", p.Salt))
-		}}, 2003},
-		"hangs up": {wiretest.Server{Greet: func(p *wiretest.Peer) error { return p.Close() }}, 2003},
+		}}, 1429},
+		"hangs up": {wiretest.Server{Greet: func(p *wiretest.Peer) error { return p.Close() }}, 1429},
 		"speaks HTTP": {wiretest.Server{Greet: func(p *wiretest.Peer) error {
 			_, err := p.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 			return err
-		}}, 2003},
-		"speaks X":        {wiretest.Server{Greet: func(p *wiretest.Peer) error { return p.WritePacket([]byte{0x0b, 8, 5, 0x1a, 0}) }}, 2003},
-		"empty greeting":  {wiretest.Server{Greet: func(p *wiretest.Peer) error { return p.WritePacket(nil) }}, 2003},
-		"short greeting":  {wiretest.Server{Greet: func(p *wiretest.Peer) error { return p.WritePacket([]byte("\x0a8.4.3\x00\x01")) }}, 2003},
-		"greeting's head": {wiretest.Server{Greet: func(p *wiretest.Peer) error { return p.WritePacket([]byte("\x0a8.4.3")) }}, 2003},
+		}}, 1429},
+		"speaks X":        {wiretest.Server{Greet: func(p *wiretest.Peer) error { return p.WritePacket([]byte{0x0b, 8, 5, 0x1a, 0}) }}, 1429},
+		"empty greeting":  {wiretest.Server{Greet: func(p *wiretest.Peer) error { return p.WritePacket(nil) }}, 1429},
+		"short greeting":  {wiretest.Server{Greet: func(p *wiretest.Peer) error { return p.WritePacket([]byte("\x0a8.4.3\x00\x01")) }}, 1429},
+		"greeting's head": {wiretest.Server{Greet: func(p *wiretest.Peer) error { return p.WritePacket([]byte("\x0a8.4.3")) }}, 1429},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
