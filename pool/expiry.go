@@ -10,14 +10,15 @@ type expiry struct {
 	armed bool // the timer is set or goes off; then it is counted in Pool.work
 }
 
-// armLocked sets the timer for the wait that is over first.
-func (p *Pool[K, C]) armLocked(at time.Time) {
+// armLocked sets the timer for the wait that is over first. Deadlines are on the clock of Hooks.Now: the reading that the
+// event took anyhow, and a second one would keep the lock longer at every wait.
+func (p *Pool[K, C]) armLocked(deadline time.Duration) {
 	if p.expiry.armed || p.closed {
 		return
 	}
 	p.expiry.armed = true
 	p.work.Add(1)
-	if d := time.Until(at); p.expiry.timer == nil {
+	if d := deadline - p.stat.Now; p.expiry.timer == nil {
 		p.expiry.timer = time.AfterFunc(d, p.expire)
 	} else {
 		p.expiry.timer.Reset(d)
@@ -40,20 +41,19 @@ func (p *Pool[K, C]) expire() {
 	defer p.mu.Unlock()
 	p.expiry.armed = false
 	p.settleLocked()
-	now := time.Now()
-	var next time.Time
+	next := never
 	for n := p.queue.list.front; n != nil; {
 		w := n.item
 		n = n.next
 		switch {
-		case !w.deadline.After(now):
+		case w.deadline <= p.stat.Now:
 			p.stat.WaitTimeouts++
 			p.giveUpLocked(w, ErrWaitTimeout)
-		case next.IsZero() || w.deadline.Before(next):
-			next = w.deadline
+		default:
+			next = min(next, w.deadline)
 		}
 	}
-	if !next.IsZero() {
+	if next != never {
 		p.armLocked(next)
 	}
 }

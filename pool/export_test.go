@@ -9,6 +9,13 @@ func (p *Pool[K, C]) Kinds() int {
 	return len(p.shelves)
 }
 
+// TimerSet reports whether the timer of the waits is set or goes off.
+func (p *Pool[K, C]) TimerSet() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.expiry.armed
+}
+
 // Audit recounts everything the pool counts as it goes, and checks the rules that DESIGN.md states. It walks lists
 // where the pool trusts counters, so that it fails when the two part.
 func (p *Pool[K, C]) Audit() error {
@@ -25,6 +32,9 @@ func (p *Pool[K, C]) Audit() error {
 	}
 	if got := p.recountLocked(p.closing, closing); got != p.count[closing] || got != p.closing.len {
 		return fmt.Errorf("%d records are closing, counted %d, list says %d", got, p.count[closing], p.closing.len)
+	}
+	if p.queue.list.len > 0 && !p.expiry.armed {
+		return fmt.Errorf("%d wait and the timer is not set", p.queue.list.len)
 	}
 	if err := p.auditQueueLocked(); err != nil {
 		return err

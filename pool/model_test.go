@@ -273,8 +273,13 @@ func (x *play) do(a action) {
 	case "leave":
 		if len(x.model.queue) > 0 {
 			id := x.model.queue[a.a%len(x.model.queue)].id
-			x.cancels[id]()
-			x.model.leave(id, context.Canceled.Error())
+			if a.b%2 == 0 {
+				x.cancels[id]()
+				x.model.leave(id, context.Canceled.Error())
+			} else {
+				x.rig.pool.Abandon(x.attempts[id].session, errGone)
+				x.model.leave(id, errGone.Error())
+			}
 		}
 	case "dialed", "refused":
 		if len(x.model.dials) > 0 {

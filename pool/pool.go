@@ -15,7 +15,7 @@ import (
 type Holder interface {
 	Waiting(now time.Duration)
 	Granted(now time.Duration)
-	GaveUp(now time.Duration) // the wait ended without a lease: timeout, context, dial error or Close
+	GaveUp(now time.Duration) // the wait ended without a lease: timeout, context, Abandon, dial error or Close
 	Returned(now time.Duration)
 }
 
@@ -42,7 +42,7 @@ type Pool[K comparable, C any] struct {
 
 	ctx     context.Context // of dials and of the reaper; ends with Close
 	cancel  context.CancelFunc
-	work    sync.WaitGroup // dials, closes and the reaper
+	work    sync.WaitGroup // dials, closes, the reaper and the timer of the waits
 	wake    chan struct{}  // tells the reaper that reapAt moved forward
 	drained chan struct{}  // closed when the pool is closed and its last slot is free
 	spare   sync.Pool      // of *waiter
@@ -111,7 +111,9 @@ func (p *Pool[K, C]) TryAcquire(k K, h Holder, prefer Ref) (Lease[K, C], bool) {
 // prefer is as in TryAcquire. A connection that is granted in the same moment as the wait would end is delivered, so
 // a nil error with an ended ctx is possible.
 //
-// Errors: ErrWaitTimeout, ErrClosed, ctx.Err(), or a *DialError.
+// A ctx that can't end, such as context.Background(), makes the wait cheaper; [Pool.Abandon] ends such a wait.
+//
+// Errors: ErrWaitTimeout, ErrClosed, ctx.Err(), what Abandon was given, or a *DialError.
 func (p *Pool[K, C]) Acquire(ctx context.Context, k K, h Holder, prefer Ref) (Lease[K, C], error) {
 	mustHolder(h)
 	if err := ctx.Err(); err != nil {

@@ -51,7 +51,7 @@ type Stat struct {
 	Acquires     uint64 // leases granted
 	Waits        uint64 // waits begun; an acquire served from the idle ones is none
 	WaitTimeouts uint64 // waits that ended with ErrWaitTimeout
-	Abandoned    uint64 // waits that ended with their context
+	Abandoned    uint64 // waits that ended with their context or by Abandon
 	WaitErrors   uint64 // waits that ended with a DialError or ErrClosed
 	Dials        uint64 // dials begun
 	DialErrors   uint64

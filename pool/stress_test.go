@@ -23,7 +23,7 @@ type stress struct {
 	size    int
 	kinds   []string
 
-	granted, timedOut, abandoned, dialFailed, tried atomic.Uint64
+	granted, timedOut, cancelled, sentAway, dialFailed, tried atomic.Uint64
 }
 
 func TestRandomActionsLoseNoConnAndNoWaiter(t *testing.T) {
@@ -46,14 +46,18 @@ func TestRandomActionsLoseNoConnAndNoWaiter(t *testing.T) {
 	x.pool = pool.New("main", cfg, pool.Hooks[string, *conn]{Dial: x.backend.dial, Close: x.backend.close, Alive: x.backend.alive})
 
 	all := make([]*session, sessions)
+	for i := range all {
+		all[i] = &session{t: t, name: fmt.Sprint("session ", i)}
+	}
 	var running, watching sync.WaitGroup
 	stop := make(chan struct{})
 	watching.Go(func() { x.watch(stop) })
-	for i := range all {
-		all[i] = &session{t: t, name: fmt.Sprint("session ", i)}
+	told := uint64(0)
+	watching.Go(func() { told = x.sendAway(all, stop) })
+	for _, s := range all {
 		running.Go(func() {
 			for range rounds {
-				x.step(all[i])
+				x.step(s)
 			}
 		})
 	}
@@ -64,6 +68,28 @@ func TestRandomActionsLoseNoConnAndNoWaiter(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.settle(all)
+	if got := x.sentAway.Load(); got == 0 || got != told {
+		t.Errorf("%d waits ended with the error of Abandon, which ended %d", got, told)
+	}
+}
+
+// sendAway abandons whoever it hits, and returns how many waits that ended. Most are being granted at that moment, or
+// have not begun.
+func (x *stress) sendAway(all []*session, stop chan struct{}) uint64 {
+	ended := uint64(0)
+	for {
+		select {
+		case <-stop:
+			return ended
+		default:
+		}
+		if x.pool.Abandon(all[rand.IntN(len(all))], errGone) {
+			ended++
+		}
+		for range rand.IntN(64) {
+			runtime.Gosched()
+		}
+	}
 }
 
 // step acquires, checks and uses one conn, and gives it back in one of the ways there are.
@@ -105,7 +131,7 @@ func (x *stress) acquire(s *session, kind string) (testLease, bool) {
 		}
 		return l, ok
 	}
-	ctx := x.t.Context()
+	ctx := context.Background() // cannot end
 	if rand.IntN(4) == 0 {
 		impatient, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(500))*time.Microsecond)
 		defer cancel()
@@ -121,8 +147,10 @@ func (x *stress) acquire(s *session, kind string) (testLease, bool) {
 		x.timedOut.Add(1)
 	case errors.Is(err, context.DeadlineExceeded):
 		if s.waits > began {
-			x.abandoned.Add(1)
+			x.cancelled.Add(1)
 		}
+	case errors.Is(err, errGone):
+		x.sentAway.Add(1)
 	case errors.As(err, &dialErr):
 		x.dialFailed.Add(1)
 	default:
@@ -175,9 +203,10 @@ func (x *stress) settle(all []*session) {
 	if got := x.granted.Load() + x.tried.Load(); uint64(holds) != got || s.Acquires != got || uint64(waits) != s.Waits {
 		x.t.Errorf("%d leases seen, %d holds told, %d acquires counted; %d waits told, %d counted", got, holds, s.Acquires, waits, s.Waits)
 	}
-	if s.WaitTimeouts != x.timedOut.Load() || s.Abandoned != x.abandoned.Load() || s.WaitErrors != x.dialFailed.Load() {
+	abandoned := x.cancelled.Load() + x.sentAway.Load()
+	if s.WaitTimeouts != x.timedOut.Load() || s.Abandoned != abandoned || s.WaitErrors != x.dialFailed.Load() {
 		x.t.Errorf("seen %d timeouts, %d abandoned, %d dial errors; counted %d, %d, %d",
-			x.timedOut.Load(), x.abandoned.Load(), x.dialFailed.Load(), s.WaitTimeouts, s.Abandoned, s.WaitErrors)
+			x.timedOut.Load(), abandoned, x.dialFailed.Load(), s.WaitTimeouts, s.Abandoned, s.WaitErrors)
 	}
 	if got := s.WaitTimeouts + s.Abandoned + s.WaitErrors; got != uint64(gaveUps) {
 		x.t.Errorf("%d waits ended without a lease, holders were told of %d", got, gaveUps)

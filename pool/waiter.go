@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// waiter is one Acquire in the queue. It leaves the queue exactly once, under the lock: chosen (lease or err is set
-// and ready is signalled) or by itself (timeout or context).
+// waiter is one Acquire in the queue. Whoever takes it off the queue, exactly once and under the lock, sets lease or err
+// and signals ready.
 type waiter[K comparable, C any] struct {
 	shelf   *shelf[K, C] // of the kind it wants
 	holder  Holder
@@ -17,7 +17,7 @@ type waiter[K comparable, C any] struct {
 	lease    Lease[K, C]
 	err      error
 	ready    chan struct{} // holds one, so that the signal never blocks under the lock
-	deadline time.Time
+	deadline time.Duration
 
 	place node[*waiter[K, C]]
 }
@@ -97,7 +97,7 @@ func (p *Pool[K, C]) enqueueLocked(k K, h Holder, ticket uint64) *waiter[K, C] {
 	p.coverLocked(w.shelf) // a dial whose own waiter has left may be on the way
 	p.stat.Waits++
 	h.Waiting(p.stat.Now)
-	w.deadline = time.Now().Add(p.cfg.WaitTimeout)
+	w.deadline = p.stat.Now + p.cfg.WaitTimeout
 	p.armLocked(w.deadline)
 	return w
 }

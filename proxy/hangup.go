@@ -53,6 +53,8 @@ func (w *hangupWatch) run() {
 			return
 		case <-tick.C:
 		}
+		// The pool's lock is taken under this one, never the other way round. Under it, since then s is still in the
+		// wait that it was looked at in.
 		w.mu.Lock()
 		for s := range w.waiting {
 			if s.client.hungUp() {
