@@ -31,7 +31,7 @@ func (s *Session) acquire() (*backendConn, error) {
 			return b, nil
 		}
 		s.dropLease()
-		if server := (*wire.ServerError)(nil); errors.As(err, &server) || try == staleRetries {
+		if server := (*wire.ServerError)(nil); errors.As(err, &server) || errors.Is(err, errVariablesLost) || try == staleRetries {
 			return nil, err
 		}
 	}
@@ -57,10 +57,19 @@ var errClientGone = errors.New("client hung up while it waited for a backend con
 
 // prepare replays what differs between the session and the connection: nothing, nearly always.
 func (s *Session) prepare(b *backendConn) error {
-	if b.lastID.owner != nil && b.lastID.owner != &s.insertID {
-		if err := b.captureInsertID(); err != nil {
+	if b.owner != s.residue {
+		if err := b.capture(); err != nil {
 			return err
 		}
+	}
+	if err := s.adoptVariables(b); err != nil {
+		return err
+	}
+	if b.soiled && s.state.userVars && b.owner != s.residue {
+		if err := b.reset(); err != nil {
+			return err
+		}
+		b.settings = s.srv.freshSettings()
 	}
 	if b.settings == s.state.settings && b.schema == s.state.schema {
 		return nil
@@ -70,6 +79,8 @@ func (s *Session) prepare(b *backendConn) error {
 
 func (s *Session) replay(b *backendConn) error {
 	var commands [][]byte
+	b.intact = false
+	b.soiled = b.soiled || b.settings.userVars() > 0
 	if !b.settings.equal(s.state.settings) {
 		commands = append(commands, queryCommand(string(appendReplay(nil, b.settings, s.state.settings))))
 	}

@@ -43,7 +43,8 @@ type backendConn struct {
 	settings *settings
 	multi    bool // COM_SET_OPTION: several statements in one text
 	stmts    preparedCache
-	lastID   lastID
+	trace         // what the last session's statements left
+	soiled   bool // a session's user variables were cleared here: as NULL, which is not quite as if never set
 	counts   *trafficCounts
 	call     call
 }
@@ -81,9 +82,7 @@ func (b *backendConn) alive() bool {
 
 // close says goodbye, as far as the peer still listens.
 func (b *backendConn) close() {
-	if b.lastID.owner != nil {
-		_ = b.captureInsertID() // a dead connection can't say: its session keeps the last id that was reported
-	}
+	_ = b.capture() // a dead connection can't say: its session makes do with what was reported
 	_ = b.Conn.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	_, _ = b.Conn.Write(simpleCommand(wire.ComQuit))
 	_ = b.Conn.Close()
@@ -159,7 +158,7 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (con
 		_ = c.Close()
 		return nil, errNoTracking
 	}
-	conn = &backendConn{Conn: tap.Conn, id: c.GetConnectionID(), counts: &b.counts, lastID: lastID{known: true}}
+	conn = &backendConn{Conn: tap.Conn, id: c.GetConnectionID(), counts: &b.counts, trace: trace{insertIDKnown: true}}
 	if tlsConfig != nil {
 		conn.Conn = c.Conn.Conn
 	} else if sc, ok := tap.Conn.(syscall.Conn); ok {

@@ -28,6 +28,7 @@ func (s *Session) dispatch(cmd command) error {
 		return s.stmtSendLongData(cmd)
 	case wire.ComPing:
 		if !s.lease.Valid() { // held, the backend must answer: its health is what the client asks for
+			s.residue.rowCount = 0
 			return s.sendOK(cmd.nextSeq)
 		}
 		return s.pass(cmd)
@@ -52,7 +53,8 @@ func (s *Session) query(cmd command) error {
 	sql := cmd.payload[1:]
 	st := sqlscan.Scan(sql, s.state.mode)
 	s.begin(s.callerOf(sql, &st))
-	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
+	s.job = job{code: wire.ComQuery, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
+	s.state.userVars = s.state.userVars || st.Flags&sqlscan.UserVar != 0
 	if mayTouchState(&st, s.state.pins != 0) {
 		s.job.effects = readEffects(sql, &st, s.state.mode)
 	}
@@ -68,7 +70,7 @@ func (s *Session) query(cmd command) error {
 // pass sends a command through as it is.
 func (s *Session) pass(cmd command, effects ...effect) error {
 	s.begin(nil)
-	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: cmd.code().Shape(), effects: effects}
+	s.job = job{code: cmd.code(), framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: cmd.code().Shape(), effects: effects}
 	return s.exchange()
 }
 
@@ -90,6 +92,7 @@ func (s *Session) begin(a *attribution.Account) {
 // refuse answers the job at hand with a server's error and counts it.
 func (s *Session) refuse(e *wire.ServerError) error {
 	s.meter.Error(attribution.ClassOf(e.Code))
+	s.failedHere(e)
 	if s.job.shape == wire.ShapeNone {
 		return nil
 	}
@@ -127,7 +130,8 @@ func (s *Session) clear() {
 		s.state.status |= wire.StatusNoBackslashEscapes
 	}
 	s.prepared = preparedStatements{last: s.prepared.last}
-	s.insertID.set(0)
+	s.residue.end()
+	s.residue = newResidue()
 	s.notePins()
 }
 
@@ -139,6 +143,7 @@ func (s *Session) setOption(cmd command) error {
 	}
 	s.begin(nil)
 	s.state.multi = cmd.payload[1] == 0
+	s.residue.rowCount = -1
 	s.rest()
 	return s.client.send(cmd.nextSeq, wire.AppendEOF(nil, 0, s.state.status&lastingStatus))
 }

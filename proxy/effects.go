@@ -22,6 +22,7 @@ const (
 	effectGetLock                       // user lock name may be held once more; empty: a name not known
 	effectReleaseLock                   // user lock name is held once less; empty: nothing is certain
 	effectReleaseAll                    // no user lock is held
+	effectUserVar                       // user variable name may have a new value
 	effectSavepoint                     // pins outside a transaction with autocommit off
 	effectEndTrx                        // COMMIT or a whole ROLLBACK
 	effectNextTrx                       // SET TRANSACTION without SESSION: for the next transaction only
@@ -44,6 +45,7 @@ var looks = map[sqlscan.Keyword]look{
 	sqlscan.Set: lookAlways, sqlscan.Use: lookAlways, sqlscan.Lock: lookAlways, sqlscan.Prepare: lookAlways, sqlscan.Execute: lookAlways,
 	sqlscan.Call: lookAlways, sqlscan.XA: lookAlways, sqlscan.Savepoint: lookAlways, sqlscan.Handler: lookAlways, sqlscan.Flush: lookAlways,
 	sqlscan.Load:  lookAlways,
+	sqlscan.Get:   lookAlways,
 	sqlscan.Kill:  lookAlways,
 	sqlscan.Begin: lookPinned, sqlscan.Start: lookPinned, sqlscan.Commit: lookPinned, sqlscan.Rollback: lookPinned,
 	sqlscan.Unlock: lookPinned, sqlscan.Drop: lookPinned, sqlscan.Deallocate: lookPinned,
@@ -66,8 +68,7 @@ var lookTable = func() (t [256]look) {
 }()
 
 // suspicious are the marks that need the slow look whatever the first word is.
-const suspicious = sqlscan.AssignsUserVar | sqlscan.GetLock | sqlscan.ReleaseLock | sqlscan.CalcFoundRows |
-	sqlscan.MultiStatement | sqlscan.Unterminated
+const suspicious = sqlscan.AssignsUserVar | sqlscan.GetLock | sqlscan.ReleaseLock | sqlscan.MultiStatement | sqlscan.Unterminated
 
 // mayTouchState reports whether readEffects has to look at a statement. Nearly none needs it.
 func mayTouchState(st *sqlscan.Statement, pinned bool) bool {
@@ -93,6 +94,7 @@ type effectReader struct {
 // readEffects returns what the text does to session state, in order. A text that can't be read whole pins.
 func readEffects(sql []byte, st *sqlscan.Statement, mode sqlscan.Mode) []effect {
 	var r effectReader
+	assigns := assignsUserVars(st)
 	lex := sqlscan.NewLexer(sql, mode)
 	for {
 		t := lex.Next()
@@ -108,15 +110,12 @@ func readEffects(sql []byte, st *sqlscan.Statement, mode sqlscan.Mode) []effect 
 			r.head[r.n] = t
 			r.n++
 		}
-		if t.Kind == sqlscan.TokenWord {
+		switch {
+		case t.Kind == sqlscan.TokenWord:
 			r.call(t, lex)
+		case t.Kind == sqlscan.TokenUserVar && assigns:
+			r.add(effect{kind: effectUserVar, name: userVarName(t.Ident()), whether: true})
 		}
-	}
-	if st.Flags&sqlscan.AssignsUserVar != 0 || st.Flags&sqlscan.UserVar != 0 && (st.First == sqlscan.Load || st.First == sqlscan.Call) {
-		r.pin(attribution.UserVariable)
-	}
-	if st.Flags&sqlscan.CalcFoundRows != 0 {
-		r.pin(attribution.FoundRows)
 	}
 	if st.Flags&sqlscan.Unterminated != 0 {
 		r.pin(attribution.Unknown)
@@ -127,6 +126,16 @@ func readEffects(sql []byte, st *sqlscan.Statement, mode sqlscan.Mode) []effect 
 		}
 	}
 	return r.effects
+}
+
+// assignsUserVars reports whether user variables that the text mentions may get new values. In a text of several statements
+// all of them may.
+func assignsUserVars(st *sqlscan.Statement) bool {
+	switch st.First {
+	case sqlscan.Set, sqlscan.Call, sqlscan.Load, sqlscan.Get, sqlscan.Execute:
+		return true
+	}
+	return st.Flags&(sqlscan.AssignsUserVar|sqlscan.MultiStatement) != 0
 }
 
 func (r *effectReader) add(e effect) { r.effects = append(r.effects, e) }
@@ -224,8 +233,6 @@ func (r *effectReader) set(h []sqlscan.Token) {
 	scoped := false
 	for i, t := range h {
 		switch {
-		case t.Kind == sqlscan.TokenUserVar && (i == 0 || isPunct(h[i-1], ',')):
-			r.pin(attribution.UserVariable)
 		case isPunct(t, '('): // a subquery or a function: it may read tables
 			r.add(effect{kind: effectRead})
 		case t.Is("session"), t.Is("global"), t.Is("local"):

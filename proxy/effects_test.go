@@ -18,7 +18,7 @@ func pinsAfter(status wire.Status, statements ...string) []string {
 		if mayTouchState(&st, s.pins != 0) {
 			effects = readEffects([]byte(q), &st, s.mode)
 		}
-		s.settle(effects, outcome{status: status, hasStatus: true, executed: true})
+		s.settle(effects, outcome{status: status, hasStatus: true})
 	}
 	return s.pins.words()
 }
@@ -41,10 +41,7 @@ func TestEffectsPinAndUnpin(t *testing.T) {
 		{[]string{"SELECT GET_LOCK(name,1) FROM t", "SELECT RELEASE_LOCK('a')"}, []string{"user_lock"}},
 		{[]string{"SELECT GET_LOCK('a',1)", "SELECT RELEASE_LOCK('a') FROM t"}, []string{"user_lock"}},
 		{[]string{"SELECT GET_LOCK('a',1)", "SELECT RELEASE_LOCK(CONCAT('a'))"}, []string{"user_lock"}},
-		{[]string{"SET @a = 1"}, []string{"user_variable"}},
 		{[]string{"SET time_zone = @a"}, nil},
-		{[]string{"SET sql_mode = '', @a := 2"}, []string{"user_variable"}},
-		{[]string{"SELECT a INTO @x FROM t"}, []string{"user_variable"}},
 		{[]string{"SET TRANSACTION READ ONLY"}, []string{"next_transaction"}},
 		{[]string{"SET SESSION TRANSACTION READ ONLY"}, nil},
 		{[]string{"SET timestamp = 5"}, []string{"session_variable"}},
@@ -56,7 +53,6 @@ func TestEffectsPinAndUnpin(t *testing.T) {
 		{[]string{"CALL p()"}, []string{"procedure"}},
 		{[]string{"XA START 'x'"}, []string{"unknown"}},
 		{[]string{"HANDLER t OPEN"}, []string{"handler"}},
-		{[]string{"SELECT 1; SET @a=1; SELECT 2"}, []string{"user_variable"}},
 		{[]string{"SELECT 'unclosed"}, []string{"unknown"}},
 		{[]string{"SELECT SQL_CALC_FOUND_ROWS 1", "SELECT FOUND_ROWS()"}, nil},
 		{[]string{"/*!50000 CREATE TEMPORARY TABLE x (a INT) */"}, []string{"temp_table"}},
@@ -80,9 +76,7 @@ func TestFailedStatementsBeginNoPinUnlessTheyMayHaveDoneTheirWork(t *testing.T) 
 		"CREATE TEMPORARY TABLE x (a INT)":           0,
 		"PREPARE s FROM 'nonsense'":                  0,
 		"LOCK TABLES nosuch READ":                    0,
-		"SET @a=1, nosuch=2":                         1 << attribution.UserVariable,
 		"DO GET_LOCK('a', 1), nosuch":                1 << attribution.UserLock,
-		"SET @a=1; nonsense":                         1 << attribution.UserVariable,
 		"CREATE TEMPORARY TABLE x (a INT); nonsense": 1 << attribution.TempTable,
 	} {
 		var s state
@@ -90,6 +84,33 @@ func TestFailedStatementsBeginNoPinUnlessTheyMayHaveDoneTheirWork(t *testing.T) 
 		s.settle(readEffects([]byte(q), &st, 0), outcome{code: 1064})
 		if s.pins != want {
 			t.Errorf("%s: got %v, want %v", q, s.pins.words(), want.words())
+		}
+	}
+}
+
+func TestUserVariablesThatMayHaveANewValueAreNoted(t *testing.T) {
+	for q, want := range map[string][]string{
+		"SELECT @a, @@b":                          nil,
+		"SELECT 'into @x', \"@y := 1\"":           nil,
+		"SET @a = 1":                              {"@`a`"},
+		"SET sql_mode = '', @A := 2, @`b``c`='x'": {"@`a`", "@`b``c`"},
+		"SELECT a INTO @x FROM t":                 {"@`x`"},
+		"SELECT @n := @n + 1 FROM t":              {"@`n`"},
+		"CALL p(@out)":                            {"@`out`"},
+		"LOAD DATA INFILE 'f' INTO TABLE t (@v)":  {"@`v`"},
+		"GET DIAGNOSTICS @n = NUMBER":             {"@`n`"},
+		"SELECT 1; SET @'q r'=1; SELECT 2":        {"@`q r`"},
+		"SET @a=1, nosuch=2":                      {"@`a`"},
+	} {
+		for _, code := range []uint16{0, 1193} {
+			var s state
+			st := sqlscan.Scan([]byte(q), 0)
+			if mayTouchState(&st, false) {
+				s.settle(readEffects([]byte(q), &st, 0), outcome{code: code})
+			}
+			if got := s.settings.unresolved(); !slices.Equal(got, want) {
+				t.Errorf("%s, ended with %d: got %v, want %v", q, code, got, want)
+			}
 		}
 	}
 }

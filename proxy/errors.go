@@ -77,6 +77,7 @@ func gone(err error) bool {
 var (
 	errMalformedReply  = errors.New("reply makes no sense; the connection has lost step")
 	errBackendEnded    = errors.New("backend ended the connection with an error")
+	errVariablesLost   = errors.New("user variables died with their backend connection")
 	errUnaskedReply    = errors.New("backend sent more than the reply")
 	errShuttingDown    = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag is shutting down; connect again"}
 	errLostBackend     = &wire.ServerError{Code: mysql.ER_NET_READ_ERROR, State: "08S01", Message: "conntag: lost connection to the backend during query"}

@@ -66,6 +66,7 @@ func (b *backendConn) query(timeout time.Duration, commands ...[]byte) (string, 
 type replyReader struct {
 	b       *backendConn
 	buf     []byte
+	off     int    // the end of the latest reply
 	failure error  // the latest ERR
 	state   []byte // what the latest OK reported of session state
 	stmtID  uint32 // of a prepared statement
@@ -73,6 +74,17 @@ type replyReader struct {
 
 // read takes one reply off the connection and returns the first column of its first row.
 func (in *replyReader) read(r *wire.Reply) (value string, err error) {
+	raw, err := in.readRaw(r)
+	if err != nil {
+		return "", err
+	}
+	value = firstColumn(raw)
+	in.next()
+	return value, nil
+}
+
+// readRaw takes one reply off the connection and returns it, good until next.
+func (in *replyReader) readRaw(r *wire.Reply) (raw []byte, err error) {
 	off := 0
 	for !r.Done() {
 		n, ev := r.Next(in.buf[off:])
@@ -80,7 +92,7 @@ func (in *replyReader) read(r *wire.Reply) (value string, err error) {
 		switch ev {
 		case wire.EventMore:
 			if err := in.fill(); err != nil {
-				return "", err
+				return nil, err
 			}
 		case wire.EventErr:
 			in.failure = backendError(wire.ParseErr(bytes.Clone(r.Packet(in.buf[:off]))))
@@ -89,13 +101,15 @@ func (in *replyReader) read(r *wire.Reply) (value string, err error) {
 		case wire.EventPrepared:
 			in.stmtID = binary.LittleEndian.Uint32(r.Packet(in.buf[:off])[1:])
 		case wire.EventBad, wire.EventInfile:
-			return "", backendError(errMalformedReply)
+			return nil, backendError(errMalformedReply)
 		}
 	}
-	value = firstColumn(in.buf[:off])
-	in.buf = append(in.buf[:0], in.buf[off:]...)
-	return value, nil
+	in.off = off
+	return in.buf[:off], nil
 }
+
+// next forgets the reply that was read.
+func (in *replyReader) next() { in.buf = append(in.buf[:0], in.buf[in.off:]...) }
 
 func (in *replyReader) fill() error {
 	if len(in.buf) == cap(in.buf) {
@@ -142,7 +156,7 @@ func (b *backendConn) reset() error {
 	if err := b.exec(internalTimeout, simpleCommand(wire.ComResetConnection), queryCommand(trackers)); err != nil {
 		return fmt.Errorf("reset connection: %w", err)
 	}
-	b.settings, b.multi, b.lastID = nil, false, lastID{known: true}
+	b.settings, b.multi, b.trace, b.soiled = nil, false, trace{insertIDKnown: true}, false
 	b.stmts.clear()
 	return nil
 }

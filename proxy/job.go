@@ -9,7 +9,9 @@ import (
 
 // job is one command on its way to the backend and what is known of it.
 type job struct {
+	code    wire.Command
 	framed  []byte
+	payload []byte // as the client sent it, command byte included
 	nextSeq byte
 	shape   wire.Shape
 	first   sqlscan.Keyword
@@ -32,4 +34,20 @@ func (j *job) touchesInsertID() bool {
 		return true
 	}
 	return j.flags&(sqlscan.LastInsertID|sqlscan.MultiStatement) != 0
+}
+
+// readsLast reports whether the command reads what the last statement left, LAST_INSERT_ID() aside.
+func (j *job) readsLast() bool {
+	return j.flags&(sqlscan.RowCount|sqlscan.FoundRows|sqlscan.Warnings) != 0
+}
+
+// sql is the statement's text; nil for commands that have none.
+func (j *job) sql() []byte {
+	switch {
+	case j.stmt != nil:
+		return []byte(j.stmt.text)
+	case j.code == wire.ComQuery, j.code == wire.ComStmtPrepare:
+		return j.payload[1:]
+	}
+	return nil
 }

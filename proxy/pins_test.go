@@ -1,9 +1,6 @@
 package proxy_test
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 func TestPinsEndWhenTheirCauseEnds(t *testing.T) {
 	cases := []struct {
@@ -25,7 +22,6 @@ func TestPinsEndWhenTheirCauseEnds(t *testing.T) {
 		{"text prepare", []string{"PREPARE s FROM 'SELECT 1'"}, "prepared_stmt", []string{"DEALLOCATE PREPARE s"}, "DO 1"},
 		{"text prepare dropped", []string{"PREPARE s FROM 'SELECT 1'"}, "prepared_stmt", []string{"DROP PREPARE s"}, "DO 1"},
 		{"one-shot isolation", []string{"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"}, "next_transaction", []string{"BEGIN", "COMMIT"}, "DO 1"},
-		{"found rows", []string{"SELECT SQL_CALC_FOUND_ROWS 1"}, "found_rows", []string{"DO 1"}, ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,26 +69,4 @@ func TestPinnedSessionLeavesNothingBehindWhenItsClientGoes(t *testing.T) {
 			expect(t, b, "1", "SELECT MAX(id) FROM t")
 		})
 	}
-}
-
-func TestUserVariablesPinAndAreNeverSeenByOthers(t *testing.T) {
-	h := newHouse(t, 2)
-	b := h.client(t)
-	for _, q := range []string{"SET @v=1", "SELECT @v:=1", "SELECT 1 INTO @v", "/*!50000 SET @v=1 */", "SET autocommit=1, @v=1"} {
-		db := open(t, h.dsn())
-		a := conn(t, db)
-		if strings.HasPrefix(q, "SELECT @v") {
-			value(t, a, q)
-		} else {
-			exec(t, a, q)
-		}
-		expectPins(t, h, "user_variable")
-		expect(t, a, "1", "SELECT @v")
-		expect(t, b, "NULL", "SELECT @v")
-		_ = a.Close()
-		_ = db.Close()
-		eventually(t, "the lease is back", func() bool { return h.Snapshot().Pools[0].Stat.InUse == 0 })
-	}
-	expect(t, b, "NULL", "SELECT @v")
-	expectPins(t, h)
 }

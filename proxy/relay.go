@@ -122,13 +122,14 @@ func (s *Session) flush(r *reply) error {
 // the client's only what it asked for.
 func (s *Session) onOK(b *backendConn, r *reply) {
 	r.hasStatus = true
+	r.warned = r.warned || r.OK.Warnings != 0
 	p := r.Packet(r.buf[:r.off])
 	start := r.off - len(p)
 	if len(r.OK.State) > 0 {
 		s.track(b, r.OK.State, &r.unexplained)
 	}
 	if r.OK.InsertID != 0 || s.job.touchesInsertID() {
-		s.insertID.lives(b, r.OK.InsertID)
+		s.residue.insertIDStays(b, r.OK.InsertID)
 	}
 	if r.OK.Status&wire.StatusSessionState == 0 {
 		return // as any server would send it
@@ -144,13 +145,14 @@ func (s *Session) onOK(b *backendConn, r *reply) {
 // onEOF hides that the backend's connection tracks. An EOF can say that state changed, but not which.
 func (s *Session) onEOF(r *reply) {
 	r.hasStatus = true
+	r.warned = r.warned || r.OK.Warnings != 0
 	if r.OK.Status&wire.StatusSessionState != 0 {
 		p := r.Packet(r.buf[:r.off])
 		binary.LittleEndian.PutUint16(p[3:], uint16(r.OK.Status&^wire.StatusSessionState))
 		r.unexplained = true
 	}
 	if s.job.flags&sqlscan.LastInsertID != 0 {
-		s.insertID.lives(s.lease.Conn(), 0)
+		s.residue.insertIDStays(s.lease.Conn(), 0)
 	}
 }
 
@@ -158,6 +160,10 @@ func (s *Session) onEOF(r *reply) {
 func (s *Session) failAcquire(err error) error {
 	if sideOf(err) == SideClient {
 		return err
+	}
+	if errors.Is(err, errVariablesLost) {
+		s.meter.Error(attribution.Gone)
+		return errors.Join(backendError(err), s.sendError(s.job.nextSeq, errLostWithState))
 	}
 	e := s.acquireError(err)
 	class := attribution.ClassOf(e.Code)
@@ -174,7 +180,7 @@ func (s *Session) failAcquire(err error) error {
 // lost handles a backend connection that broke under a command. The command may have run, so it is never sent again.
 // A session that had state there can't go on, just as a direct client could not.
 func (s *Session) lost(err error, begun bool) error {
-	hadState := !s.state.atSafePoint()
+	hadState := !s.state.atSafePoint() || s.lease.Conn().has(s.residue, leftVariables)
 	s.meter.Error(attribution.Gone)
 	s.dropLease()
 	e := errLostBackend

@@ -12,6 +12,7 @@ type reply struct {
 	sent, off, end int
 	begun          bool // the client has part of it
 	hasStatus      bool // an OK or EOF told the server's status
+	warned         bool // an OK or EOF told of warnings
 	bytes          int  // sent so far
 	unexplained    bool // the server said that session state changed, without saying how
 }

@@ -148,9 +148,8 @@ func (s *Server) Serve() error {
 
 // start runs a session on its own goroutine, which Shutdown awaits.
 func (s *Server) start(conn net.Conn) {
-	session := &Session{srv: s, client: newClientConn(conn, &s.clients), log: s.log}
+	session := &Session{srv: s, client: newClientConn(conn, &s.clients), log: s.log, residue: newResidue()}
 	session.view.since = time.Now()
-	session.insertID.init()
 	session.meter.Init(s.ledger, nil)
 	if !s.sessions.add(session) {
 		_ = conn.Close()

@@ -28,7 +28,7 @@ type Session struct {
 	login    loginState
 	state    state
 	prepared preparedStatements
-	insertID insertID
+	residue  *residue
 	meter    attribution.Meter
 	lease    lease
 	prefer   pool.Ref // the backend connection it had last: what the last statement left may still be there
@@ -125,7 +125,7 @@ func (s *Session) recoverPanic() {
 
 // close leaves nothing behind: the lease goes back, reset if anything of this session is on it.
 func (s *Session) close() {
-	s.insertID.end()
+	s.residue.end()
 	if s.lease.Valid() {
 		s.returnLease()
 	}
@@ -156,7 +156,7 @@ func (s *Session) release() {
 // dropLease has the lease's connection closed: it broke, or is in the middle of something.
 func (s *Session) dropLease() {
 	b := s.lease.Conn()
-	b.abandonInsertID()
+	b.abandonTrace()
 	s.leave(b)
 	s.lease.Discard()
 	s.forget()

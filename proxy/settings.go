@@ -37,7 +37,8 @@ func baselineValue(name string) (string, bool) {
 	return "", false
 }
 
-// with returns the set with one variable changed. A variable back at its baseline leaves the set.
+// with returns the set with one variable changed. A variable back at its baseline leaves the set, and so does a user variable
+// with an empty value.
 func (s *settings) with(name, value string) *settings {
 	var list []setting
 	if s != nil {
@@ -46,9 +47,9 @@ func (s *settings) with(name, value string) *settings {
 	i, found := slices.BinarySearchFunc(list, name, func(e setting, n string) int { return strings.Compare(e.name, n) })
 	base, isBaseline := baselineValue(name)
 	switch {
-	case isBaseline && value == base && found:
+	case found && (isBaseline && value == base || isUserVar(name) && value == ""):
 		list = slices.Delete(list, i, i+1)
-	case isBaseline && value == base:
+	case isBaseline && value == base || isUserVar(name) && value == "":
 	case found:
 		list[i].value = value
 	default:
@@ -114,6 +115,8 @@ func appendReplay(dst []byte, from, to *settings) []byte {
 		value := "DEFAULT"
 		if base, ok := baselineValue(e.name); ok {
 			value = literal(e.name, base)
+		} else if isUserVar(e.name) {
+			value = "NULL"
 		}
 		assign(e.name, "=", value)
 	}
@@ -162,6 +165,8 @@ func assignCharsets(to *settings, assign func(name, op, value string)) {
 // is refused (1232) where a bare word would be.
 func literal(name, value string) string {
 	switch {
+	case isUserVar(name):
+		return value
 	case name == "character_set_results" && value == "":
 		return "NULL"
 	case isNumber(value):

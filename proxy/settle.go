@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/conntag/conntag/attribution"
 	"github.com/conntag/conntag/proxy/wire"
@@ -26,7 +27,7 @@ func (s *Session) tracked(e wire.Track, unexplained *bool) {
 		s.setSchema(string(e.Value))
 	case wire.TrackSystemVariable:
 		if name := string(e.Name); name == "last_insert_id" || name == "identity" {
-			s.insertID.lives(s.lease.Conn(), 0)
+			s.residue.insertIDStays(s.lease.Conn(), 0)
 		} else {
 			s.state.setVariable(name, string(e.Value))
 		}
@@ -39,8 +40,7 @@ func (s *Session) tracked(e wire.Track, unexplained *bool) {
 func (s *Session) settle(b *backendConn, r *reply) {
 	j := &s.job
 	s.meter.AddBytes(uint64(len(j.framed)), uint64(r.bytes+r.off-r.sent))
-	out := outcome{status: r.OK.Status, hasStatus: r.hasStatus, code: r.Failed,
-		executed: j.shape == wire.ShapeResults, noTables: j.noTables()}
+	out := outcome{status: r.OK.Status, hasStatus: r.hasStatus, code: r.Failed, noTables: j.noTables()}
 	if r.Failed != 0 {
 		s.meter.Error(attribution.ClassOf(r.Failed))
 	}
@@ -49,6 +49,11 @@ func (s *Session) settle(b *backendConn, r *reply) {
 		expected = expected || j.effects[i].kind == effectOwnState
 	}
 	s.state.settle(j.effects, out)
+	s.remember(b, r)
+	if names := b.settings; names != s.state.settings { // user variables: others were tracked
+		s.residue.stays(b, leftVariables)
+		b.settings = s.state.settings
+	}
 	if j.stmt != nil {
 		s.settleStmt(j.stmt, out)
 	}
@@ -83,6 +88,9 @@ func (s *Session) notePins() {
 // inquire asks the server what its trackers left open, while the session still has the connection: details behind
 // an EOF's bare flag come with the next OK, and the connection's collation is never reported.
 func (s *Session) inquire(b *backendConn, r *reply) error {
+	if err := s.saveFromQuestions(b); err != nil {
+		return err
+	}
 	if r.unexplained && r.HasRows {
 		state, err := b.pendingState()
 		if err != nil {
@@ -100,10 +108,19 @@ func (s *Session) inquire(b *backendConn, r *reply) error {
 	return nil
 }
 
+// saveFromQuestions reads off the connection what a question to the server would overwrite there.
+func (s *Session) saveFromQuestions(b *backendConn) error {
+	if !b.has(s.residue, leftFoundRows) || !slices.ContainsFunc(s.job.effects, func(e effect) bool { return e.kind == effectAsk }) {
+		return nil
+	}
+	return s.captureOwn(b)
+}
+
 // askVariable reads a session variable from the connection and takes it over. A name that the server does not know
 // was refused to the client, too.
 func (s *Session) askVariable(b *backendConn, name string) error {
-	value, err := b.query(internalTimeout, queryCommand("SELECT @@session.`"+name+"`"))
+	b.intact = false
+	value, err := b.query(internalTimeout, queryCommand("SELECT @@session.`"+name+"` LIMIT 1"))
 	if asServerError(err) != nil {
 		return nil
 	}

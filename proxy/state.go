@@ -29,6 +29,7 @@ type state struct {
 	multi    bool // several statements in one text are allowed
 	status   wire.Status
 	mode     sqlscan.Mode
+	userVars bool // user variables were mentioned
 	pins     pinSet
 	inTrans  bool
 	// doubt is set when an ERR leaves open whether a transaction began: an ERR carries no status, and with
@@ -71,7 +72,6 @@ type outcome struct {
 	status    wire.Status // of the last OK or EOF
 	hasStatus bool
 	code      uint16 // of the ERR that ended it; 0: none
-	executed  bool   // a statement was run, so that FOUND_ROWS() is of another one now
 	noTables  bool   // the command can't have touched a table
 }
 
@@ -90,9 +90,6 @@ func (s *state) settle(effects []effect, out outcome) {
 		s.unpin(attribution.Savepoint)
 	case out.code != 0 && !s.inTrans && !s.autocommit() && !out.noTables:
 		s.doubt = true
-	}
-	if out.executed {
-		s.unpin(attribution.FoundRows)
 	}
 	for _, e := range effects {
 		if out.code == 0 || e.whether {
@@ -134,6 +131,11 @@ func (s *state) apply(e effect) {
 		s.pinWhile(attribution.PreparedStmt, len(s.held.texts) > 0)
 	case effectGetLock, effectReleaseLock, effectReleaseAll:
 		s.applyLock(e)
+	case effectUserVar:
+		s.settings = s.settings.with(e.name, unresolvedValue)
+		if s.settings.userVars() > maxUserVars {
+			s.pin(attribution.UserVariable)
+		}
 	case effectSavepoint:
 		if !s.inTrans && !s.autocommit() { // its OK carries no in-transaction flag, yet ROLLBACK TO needs it
 			s.pin(attribution.Savepoint)

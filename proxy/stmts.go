@@ -65,7 +65,8 @@ func (s *Session) stmtPrepare(cmd command) error {
 	}
 	s.begin(stmt.account)
 	s.prepared.pending = stmt
-	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare, flags: st.Flags & manyStatements}
+	s.job = job{code: wire.ComStmtPrepare, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare, flags: st.Flags & manyStatements}
+	s.state.userVars = s.state.userVars || st.Flags&sqlscan.UserVar != 0
 	if st.First == sqlscan.Kill {
 		return s.refuse(errKillAlone)
 	}
@@ -89,7 +90,7 @@ func (s *Session) stmtExecute(cmd command) error {
 		return s.sendError(cmd.nextSeq, e)
 	}
 	s.begin(stmt.account)
-	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, stmt: stmt,
+	s.job = job{code: wire.ComStmtExecute, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, stmt: stmt,
 		first: stmt.first, flags: stmt.flags, effects: stmt.effects}
 	known, ok, err := s.backendStmt(stmt)
 	if !ok {
@@ -179,7 +180,7 @@ func (s *Session) stmtFetch(cmd command) error {
 			Message: fmt.Sprintf("The statement (%d) has no open cursor", stmt.id)})
 	}
 	s.begin(stmt.account)
-	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeRows, stmt: stmt}
+	s.job = job{code: wire.ComStmtFetch, framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeRows, stmt: stmt}
 	binary.LittleEndian.PutUint32(cmd.framed[wire.HeaderLen+1:], known.id)
 	return s.exchange()
 }
@@ -194,7 +195,7 @@ func (s *Session) stmtReset(cmd command) error {
 		return s.sendOK(cmd.nextSeq)
 	}
 	s.begin(nil)
-	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeOK, stmt: stmt}
+	s.job = job{code: wire.ComStmtReset, framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeOK, stmt: stmt}
 	binary.LittleEndian.PutUint32(cmd.framed[wire.HeaderLen+1:], known.id)
 	return s.exchange()
 }

@@ -13,6 +13,7 @@ const (
 	ifGet                    // the statement is GET
 	ifUserVar                // the next token is a user variable
 	ifValue                  // the next word is VALUE
+	ifPair                   // the next token is followed by a comma
 )
 
 // marker is a word that raises a flag.
@@ -25,6 +26,12 @@ type marker struct {
 var markers = []marker{
 	{"into", ifUserVar, AssignsUserVar},
 	{"temporary", ifWord, Temporary},
+	{"union", ifWord, Combines},
+	{"intersect", ifWord, Combines},
+	{"except", ifWord, Combines},
+	{"offset", ifWord, Combines},
+	{"procedure", ifWord, Combines},
+	{"limit", ifPair, Combines},
 	{"last_insert_id", ifWordOrCalled, LastInsertID},
 	{"found_rows", ifCalled, FoundRows},
 	{"sql_calc_found_rows", ifWord, CalcFoundRows},
@@ -110,6 +117,9 @@ func marks(word []byte, quotedIdent bool, verb Keyword, rest Lexer) Flags {
 		ok = rest.Next().Kind == TokenUserVar
 	case ifValue:
 		ok = rest.Next().Is("value")
+	case ifPair:
+		rest.Next()
+		ok = rest.Next().isPunct(',')
 	}
 	if !ok {
 		return 0

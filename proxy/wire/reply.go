@@ -21,6 +21,8 @@ const (
 type Reply struct {
 	OK       OK     // the latest OK or EOF
 	HasRows  bool   // a result set was among the results
+	RowsLast bool   // the last result was a result set
+	Rows     uint64 // of the last result set, so far
 	Failed   uint16 // code of the ERR that ended the reply; 0: none
 	Params   uint16 // of a prepared statement
 	Columns  uint16 // of a prepared statement
@@ -129,7 +131,10 @@ func (r *Reply) pass(size int) {
 func (r *Reply) passes(first byte, size int) bool {
 	switch r.state {
 	case stateRows: // a row's first byte can be 0xfe only in front of a length of eight bytes
-		return first != ErrHeader && (first != EOFHeader || size >= 9)
+		if first != ErrHeader && (first != EOFHeader || size >= 9) {
+			r.Rows++
+			return true
+		}
 	case stateDefs, stateParamDefs:
 		if r.defs > 0 && first != ErrHeader {
 			r.defs--
@@ -171,6 +176,7 @@ func (r *Reply) first(p []byte) Event {
 			return EventBad
 		}
 		r.OK = ok
+		r.RowsLast = false
 		r.endResult()
 		return EventOK
 	case p[0] == EOFHeader && len(p) == 5 && r.shape == ShapeOK: // COM_SET_OPTION, COM_DEBUG
@@ -186,7 +192,7 @@ func (r *Reply) first(p []byte) Event {
 	if count.bad || r.defs == 0 {
 		return EventBad
 	}
-	r.HasRows = true
+	r.HasRows, r.RowsLast, r.Rows = true, true, 0
 	r.state = stateDefs
 	return EventColumns
 }

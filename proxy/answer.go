@@ -1,0 +1,118 @@
+package proxy
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// answer is the text result set of one of the proxy's own queries, read whole.
+type answer struct {
+	header  []byte // the packets up to the first row, framed
+	columns []wire.Column
+	rows    [][][]byte // nil is NULL
+}
+
+// text is a column of the first row; empty when there is none.
+func (a *answer) text(column int) string {
+	if len(a.rows) == 0 || column >= len(a.rows[0]) {
+		return ""
+	}
+	return string(a.rows[0][column])
+}
+
+// conditions reads the rows of SHOW WARNINGS.
+func (a *answer) conditions() []condition {
+	var list []condition
+	for _, row := range a.rows {
+		if len(row) == 3 {
+			code, _ := strconv.ParseUint(string(row[1]), 10, 16)
+			list = append(list, condition{level: string(row[0]), code: uint16(code), message: string(row[2])})
+		}
+	}
+	return list
+}
+
+// ask sends framed queries in one write and reads the result set of each. An ERR comes back as *wire.ServerError, after
+// all replies were read.
+func (b *backendConn) ask(timeout time.Duration, commands ...[]byte) ([]answer, error) {
+	if err := b.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return nil, backendError(err)
+	}
+	if _, err := b.Write(bytes.Join(commands, nil)); err != nil {
+		return nil, err
+	}
+	in := replyReader{b: b, buf: make([]byte, 0, 1024)}
+	answers := make([]answer, len(commands))
+	for i := range commands {
+		r := wire.NewReply(wire.ShapeResults, 1, true)
+		raw, err := in.readRaw(&r)
+		if err != nil {
+			return nil, err
+		}
+		if r.Failed == 0 && !answers[i].parse(raw) {
+			return nil, backendError(errMalformedReply)
+		}
+		in.next()
+	}
+	if err := b.SetDeadline(time.Time{}); err != nil {
+		return nil, backendError(err)
+	}
+	return answers, in.failure
+}
+
+// parse reads a result set out of its packets: column count, definitions, EOF, rows, EOF.
+func (a *answer) parse(raw []byte) bool {
+	count, rest := nextPacket(raw)
+	if len(count) != 1 {
+		return false
+	}
+	for range count[0] {
+		var def []byte
+		def, rest = nextPacket(rest)
+		column, ok := wire.ParseColumn(def)
+		if !ok {
+			return false
+		}
+		a.columns = append(a.columns, column)
+	}
+	_, rest = nextPacket(rest)
+	a.header = bytes.Clone(raw[:len(raw)-len(rest)])
+	for {
+		var p []byte
+		p, rest = nextPacket(rest)
+		if len(rest) == 0 {
+			return true
+		}
+		row, ok := wire.ParseTextRow(p, len(a.columns))
+		if !ok {
+			return false
+		}
+		a.rows = append(a.rows, row)
+	}
+}
+
+// nextPacket takes one logical packet off raw; a row of 16 MiB and more is put together again.
+func nextPacket(raw []byte) (payload, rest []byte) {
+	whole := false
+	for len(raw) >= wire.HeaderLen {
+		n := wire.PayloadLen(raw)
+		if wire.HeaderLen+n > len(raw) {
+			return nil, nil
+		}
+		part := raw[wire.HeaderLen : wire.HeaderLen+n]
+		raw = raw[wire.HeaderLen+n:]
+		if whole {
+			payload = append(payload, part...)
+		} else {
+			payload = part[:n:n]
+		}
+		if n < wire.MaxPayload {
+			return payload, raw
+		}
+		whole = true
+	}
+	return nil, nil
+}

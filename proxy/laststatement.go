@@ -1,0 +1,151 @@
+package proxy
+
+import (
+	"strings"
+
+	"github.com/conntag/conntag/internal/sqlscan"
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// remember notes what a command left for the session's next one: ROW_COUNT() and nearly always FOUND_ROWS() are told by the reply;
+// what is not told stays on the connection. All rules here were measured on MariaDB 10.11.
+func (s *Session) remember(b *backendConn, r *reply) {
+	left, j := s.residue, &s.job
+	b.ran(left)
+	if count, changed := j.rowCount(r); changed {
+		left.rowCount = count
+	}
+	switch j.foundRows(r) {
+	case foundRowsSent:
+		left.known(b, leftFoundRows)
+		left.foundRows = r.Rows
+	case foundRowsStay:
+		left.stays(b, leftFoundRows)
+	case foundRowsKept:
+	}
+	switch {
+	case r.Failed != 0 || r.warned:
+		left.stays(b, leftDiagnostics)
+		b.warned = true
+	case left.owed&leftDiagnostics.set() == 0 && left.diagnostics == nil: // nearly always
+	case b.has(left, leftDiagnostics): // the connection itself knows whether they were cleared
+	case j.clearsConditions():
+		left.known(b, leftDiagnostics)
+		left.diagnostics = nil
+	}
+}
+
+// failedHere notes an error that the proxy itself answered with.
+func (s *Session) failedHere(e *wire.ServerError) {
+	var b *backendConn
+	if s.lease.Valid() {
+		b = s.lease.Conn()
+		b.intact = false
+	}
+	s.residue.known(b, leftDiagnostics)
+	s.residue.rowCount, s.residue.diagnostics = -1, []condition{{level: "Error", code: e.Code, message: e.Message}}
+}
+
+// rowCount is what ROW_COUNT() gives after the command; changed is false for a command that leaves it alone.
+func (j *job) rowCount(r *reply) (count int64, changed bool) {
+	switch {
+	case r.Failed != 0:
+		return -1, true
+	case j.shape == wire.ShapeResults && r.RowsLast:
+		return -1, true
+	case j.shape == wire.ShapeResults && j.first == sqlscan.Get:
+		return 0, false
+	case j.shape == wire.ShapeResults:
+		return int64(r.OK.AffectedRows), true
+	case j.code == wire.ComPing, j.code == wire.ComInitDB:
+		return 0, true
+	}
+	return 0, false
+}
+
+// foundRowsRule is how a command changes FOUND_ROWS().
+type foundRowsRule byte
+
+const (
+	foundRowsKept foundRowsRule = iota // as before
+	foundRowsSent                      // the number of rows sent
+	foundRowsStay                      // only the server knows
+)
+
+// foundRows is the rule for the command.
+func (j *job) foundRows(r *reply) foundRowsRule {
+	switch {
+	case j.shape == wire.ShapeRows: // rows of a cursor
+		return foundRowsStay
+	case j.shape != wire.ShapeResults:
+		return foundRowsKept
+	case j.flags&sqlscan.MultiStatement != 0:
+		return foundRowsStay
+	}
+	switch j.first {
+	case sqlscan.Select, sqlscan.With:
+		switch {
+		case r.Failed != 0 && !r.HasRows:
+			return foundRowsKept
+		case r.Failed != 0, !r.HasRows, j.flags&(sqlscan.CalcFoundRows|sqlscan.Combines) != 0, r.OK.Status&wire.StatusCursorExists != 0:
+			return foundRowsStay
+		}
+		return foundRowsSent
+	case sqlscan.Show:
+		if r.Failed == 0 && showsTable(j.sql()) {
+			return foundRowsSent
+		}
+	case sqlscan.Call, sqlscan.Execute, sqlscan.Describe, sqlscan.Desc, sqlscan.Explain, sqlscan.Analyze:
+		return foundRowsStay
+	case sqlscan.Insert, sqlscan.Replace, sqlscan.Delete:
+		if r.HasRows { // RETURNING
+			return foundRowsStay
+		}
+	}
+	return foundRowsKept
+}
+
+// clearsConditions reports whether a command that was right and raised nothing has cleared what SHOW WARNINGS tells of
+// earlier ones: a statement that uses tables does. It is asked only when there is something to clear.
+func (j *job) clearsConditions() bool {
+	switch j.first {
+	case sqlscan.Set, sqlscan.Do, sqlscan.Select, sqlscan.With, sqlscan.Values, sqlscan.Prepare, sqlscan.Execute:
+		return j.readsTables()
+	case sqlscan.Show:
+		return showsTable(j.sql())
+	case sqlscan.Begin, sqlscan.Start, sqlscan.Commit, sqlscan.Rollback, sqlscan.Savepoint, sqlscan.Release, sqlscan.Use, sqlscan.Deallocate,
+		sqlscan.Flush, sqlscan.Unlock, sqlscan.Kill, sqlscan.Get, sqlscan.XA, sqlscan.KeywordNone:
+		return j.code == wire.ComStmtPrepare && j.readsTables()
+	}
+	return true
+}
+
+// readsTables reports whether the text has a FROM of a table.
+func (j *job) readsTables() bool {
+	lex := sqlscan.NewLexer(j.sql(), 0)
+	for t := lex.Next(); t.Kind != sqlscan.TokenEnd; t = lex.Next() {
+		if t.Is("from") {
+			return !lex.Next().Is("dual")
+		}
+	}
+	return false
+}
+
+// showsTable reports whether a SHOW is answered from a table of the server's own, as most are: those count as SELECT does.
+func showsTable(sql []byte) bool {
+	lex := sqlscan.NewLexer(sql, 0)
+	lex.Next() // SHOW
+	for t := lex.Next(); t.Kind == sqlscan.TokenWord; t = lex.Next() {
+		switch strings.ToLower(string(t.Text)) {
+		case "full", "extended", "session", "global", "local", "storage":
+		case "count", "columns", "fields", "status", "engines", "index", "indexes", "keys", "databases", "schemas", "open", "triggers", "events",
+			"collation", "charset", "character", "plugins", "tables", "variables", "package":
+			return true
+		case "table", "procedure", "function":
+			return lex.Next().Is("status")
+		default:
+			return false
+		}
+	}
+	return false
+}
