@@ -184,6 +184,14 @@ func tokenFlags(prev, t, following Token, rest Lexer, verb Token) (flags Flags) 
 		if plain {
 			return Temporary
 		}
+	case "union", "intersect", "except", "offset", "procedure":
+		if plain {
+			return Combines
+		}
+	case "limit":
+		if second := rest.Next(); plain && second.isPunct(',') {
+			return Combines
+		}
 	case "sql_calc_found_rows":
 		if plain {
 			return CalcFoundRows
