@@ -13,7 +13,7 @@ func TestScanRaisesFlags(t *testing.T) {
 	}{
 		{pointSelect, 0},
 		{insert, 0},
-		{ormJoin, 0},
+		{ormJoin, Combines},
 		{sqlcommenter, 0},
 		{"SELECT '@a', \"@@b\", `@c`, 'get_lock(1)' /* @d := 1 */ -- @@e\n# temporary", 0},
 		{"", 0},
@@ -161,6 +161,8 @@ func TestEveryMarkerWorksInEveryCase(t *testing.T) {
 			after = " @a"
 		case ifValue:
 			after = " VALUE FOR s"
+		case ifPair:
+			after = " 1, 2"
 		}
 		for _, w := range []string{m.word, strings.ToUpper(m.word), strings.ToUpper(m.word[:1]) + m.word[1:]} {
 			if st := Scan([]byte(before+w+after), 0); st.Flags&m.flag == 0 {
