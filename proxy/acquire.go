@@ -99,20 +99,30 @@ func (s *Session) replay(b *backendConn) error {
 // manyStatements are the marks of a text for which it matters whether several statements are allowed in it.
 const manyStatements = sqlscan.MultiStatement | sqlscan.Trailing | sqlscan.Executable | sqlscan.Unterminated
 
-// suit replays what only some statements can tell apart, and only for those: the multi-statement option and
-// LAST_INSERT_ID().
-func (s *Session) suit(b *backendConn) error {
+// suit replays what only some statements can tell apart, and only for those: the multi-statement option and what the
+// session's last statement left. answered is set when the client has its answer already.
+func (s *Session) suit(b *backendConn) (answered bool, err error) {
 	j := &s.job
+	if j.suited {
+		return false, nil
+	}
+	j.suited = true
 	if j.flags&manyStatements != 0 && b.multi != s.state.multi {
+		b.intact = false
 		if err := b.exec(internalTimeout, setOption(s.state.multi)); err != nil {
-			return err
+			return false, err
 		}
 		b.multi = s.state.multi
 	}
 	if j.touchesInsertID() {
-		return s.replayInsertID(b)
+		if err := s.replayInsertID(b); err != nil {
+			return false, err
+		}
 	}
-	return nil
+	if j.readsLast() {
+		return s.recall(b)
+	}
+	return false, nil
 }
 
 // setOption frames COM_SET_OPTION, whose two values are 0 for several statements in one text and 1 for one.

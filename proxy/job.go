@@ -17,6 +17,9 @@ type job struct {
 	first   sqlscan.Keyword
 	flags   sqlscan.Flags
 	effects []effect
+	suited  bool // the connection was made to suit it
+	// rewritten is the text to run in place of the client's, where that reads values that only the proxy knows; nil: as it is.
+	rewritten []byte
 	// stmt is the executed prepared statement; nil for other commands.
 	stmt *preparedStmt
 }

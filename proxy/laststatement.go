@@ -11,10 +11,11 @@ import (
 // what is not told stays on the connection. All rules here were measured on MariaDB 10.11.
 func (s *Session) remember(b *backendConn, r *reply) {
 	left, j := s.residue, &s.job
-	b.ran(left)
-	if count, changed := j.rowCount(r); changed {
+	count, changed := j.rowCount(r)
+	if changed {
 		left.rowCount = count
 	}
+	b.ran(left, changed)
 	switch j.foundRows(r) {
 	case foundRowsSent:
 		left.known(b, leftFoundRows)
@@ -98,7 +99,11 @@ func (j *job) foundRows(r *reply) foundRowsRule {
 	case sqlscan.Call, sqlscan.Execute, sqlscan.Describe, sqlscan.Desc, sqlscan.Explain, sqlscan.Analyze:
 		return foundRowsStay
 	case sqlscan.Insert, sqlscan.Replace, sqlscan.Delete:
-		if r.HasRows { // RETURNING
+		if r.HasRows || j.flags&sqlscan.Combines != 0 { // RETURNING, or rows of a SELECT
+			return foundRowsStay
+		}
+	case sqlscan.Create:
+		if j.flags&sqlscan.Combines != 0 {
 			return foundRowsStay
 		}
 	}

@@ -17,8 +17,13 @@ func (s *Session) exchange() error {
 	if err != nil {
 		return s.failAcquire(err)
 	}
-	if err := s.suit(b); err != nil {
+	if answered, err := s.suit(b); err != nil {
 		return s.lost(err, false)
+	} else if answered {
+		return nil
+	}
+	if j.rewritten != nil && j.code == wire.ComQuery {
+		j.framed = textCommand(wire.ComQuery, string(j.rewritten))
 	}
 	s.meter.Enter(attribution.Executing, s.srv.now())
 	r := &s.reply

@@ -65,12 +65,12 @@ type trace struct {
 	insertIDKnown bool
 }
 
-// ran notes that r's session ran a statement on the connection.
-func (t *trace) ran(r *residue) {
+// ran notes that r's session ran a command on the connection; anew is set when ROW_COUNT() is of that command.
+func (t *trace) ran(r *residue, anew bool) {
+	t.intact = anew || t.intact && t.owner == r
 	if t.owner != r {
 		t.owner, t.owes = r, 0
 	}
-	t.intact = true
 }
 
 // has reports whether r's leftover is here.
@@ -91,7 +91,7 @@ func (r *residue) stays(b *backendConn, l leftover) {
 // insertIDStays notes that a statement on b may have changed LAST_INSERT_ID(); guess is its OK packet's id. The session's
 // value was on b before the statement, so what b has now is the session's, whether the statement changed it or not.
 func (r *residue) insertIDStays(b *backendConn, guess uint64) {
-	b.ran(r)
+	b.ran(r, false)
 	r.stays(b, leftInsertID)
 	if guess != 0 {
 		r.mu.Lock()

@@ -108,10 +108,22 @@ func (s *Session) backendStmt(stmt *preparedStmt) (known *backendStmt, ok bool, 
 	if err != nil {
 		return nil, false, s.failAcquire(err)
 	}
-	if known = b.stmts.get(stmt.text); known != nil {
+	text := stmt.text
+	if s.job.readsLast() {
+		if answered, err := s.suit(b); err != nil {
+			return nil, false, s.lost(err, false)
+		} else if answered {
+			return nil, false, nil
+		}
+		if s.job.rewritten != nil {
+			text = string(s.job.rewritten)
+		}
+	}
+	if known = b.stmts.get(text); known != nil {
 		return known, true, nil
 	}
-	known, err = b.prepareStmt(stmt.text)
+	b.intact = false
+	known, err = b.prepareStmt(text)
 	if err == nil {
 		return known, true, nil
 	}

@@ -54,7 +54,7 @@ func selectUserVars(names []string) string {
 }
 
 // resolve puts in the values that selectUserVars was answered with.
-func (s *settings) resolve(names []string, a *answer) *settings {
+func (s *settings) resolve(names []string, a *textResult) *settings {
 	for i, n := range names {
 		if len(a.rows) == 0 || 3*i+2 >= len(a.columns) {
 			break

@@ -188,6 +188,10 @@ func tokenFlags(prev, t, following Token, rest Lexer, verb Token) (flags Flags) 
 		if plain {
 			return Combines
 		}
+	case "select":
+		if plain && (verb.Is("insert") || verb.Is("replace") || verb.Is("create")) {
+			return Combines
+		}
 	case "limit":
 		if second := rest.Next(); plain && second.isPunct(',') {
 			return Combines

@@ -14,6 +14,7 @@ const (
 	ifUserVar                // the next token is a user variable
 	ifValue                  // the next word is VALUE
 	ifPair                   // the next token is followed by a comma
+	ifWrites                 // the statement is INSERT, REPLACE or CREATE
 )
 
 // marker is a word that raises a flag.
@@ -32,6 +33,7 @@ var markers = []marker{
 	{"offset", ifWord, Combines},
 	{"procedure", ifWord, Combines},
 	{"limit", ifPair, Combines},
+	{"select", ifWrites, Combines},
 	{"last_insert_id", ifWordOrCalled, LastInsertID},
 	{"found_rows", ifCalled, FoundRows},
 	{"sql_calc_found_rows", ifWord, CalcFoundRows},
@@ -117,6 +119,8 @@ func marks(word []byte, quotedIdent bool, verb Keyword, rest Lexer) Flags {
 		ok = rest.Next().Kind == TokenUserVar
 	case ifValue:
 		ok = rest.Next().Is("value")
+	case ifWrites:
+		ok = verb == Insert || verb == Replace || verb == Create
 	case ifPair:
 		rest.Next()
 		ok = rest.Next().isPunct(',')

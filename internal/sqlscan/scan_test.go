@@ -37,7 +37,7 @@ func TestScanRaisesFlags(t *testing.T) {
 		{`SELECT \Ninto @a`, UserVar | AssignsUserVar},
 		{"SELECT 1 /*! INTO */ @a", UserVar | AssignsUserVar | Executable},
 		{"SELECT 1 INTO /*!50000 @a */", UserVar | AssignsUserVar | Executable},
-		{"INSERT INTO t SELECT @a", UserVar},
+		{"INSERT INTO t SELECT @a", UserVar | Combines},
 		{"SELECT into1 @a", UserVar},
 		{"SELECT 1 INTO @@a", SysVar},
 
@@ -98,6 +98,8 @@ func TestScanRaisesFlags(t *testing.T) {
 		{"SELECT a FROM t LIMIT 5 OFFSET 10", Combines},
 		{"SELECT a FROM t LIMIT 10,5", Combines},
 		{"SELECT a FROM t LIMIT ? , ?", Combines},
+		{"INSERT INTO t SELECT 1", Combines},
+		{"CREATE TABLE t AS SELECT 1", Combines},
 		{"SELECT `union`, 'offset' FROM t", 0},
 		{"SELECT next, value FROM t", 0},
 		{"CREATE TEMPORARY TABLE t (a INT)", Temporary},
@@ -163,6 +165,8 @@ func TestEveryMarkerWorksInEveryCase(t *testing.T) {
 			after = " VALUE FOR s"
 		case ifPair:
 			after = " 1, 2"
+		case ifWrites:
+			before = "INSERT "
 		}
 		for _, w := range []string{m.word, strings.ToUpper(m.word), strings.ToUpper(m.word[:1]) + m.word[1:]} {
 			if st := Scan([]byte(before+w+after), 0); st.Flags&m.flag == 0 {

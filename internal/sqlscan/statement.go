@@ -27,7 +27,7 @@ const (
 	Warnings                         // SHOW [COUNT(*)] WARNINGS or ERRORS, GET DIAGNOSTICS, @@warning_count, @@error_count
 	Sequence                         // NEXT VALUE, PREVIOUS VALUE, nextval and their like: a sequence's last value is per connection
 	Temporary                        // the word TEMPORARY
-	Combines                         // UNION, INTERSECT, EXCEPT, OFFSET, LIMIT m, n or PROCEDURE: FOUND_ROWS() may differ from the rows sent
+	Combines                         // UNION, INTERSECT, EXCEPT, OFFSET, LIMIT m, n, PROCEDURE, or SELECT in a statement that writes: FOUND_ROWS() may differ from the rows sent
 	MultiStatement                   // a ";" is followed by more than comments (in a stored program's body too)
 	Trailing                         // the last ";" is followed by comments only: with multi-statements on, one more empty OK
 	Executable                       // a comment that servers run, /*! or /*M!; it is read as code, whatever its version

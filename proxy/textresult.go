@@ -8,15 +8,15 @@ import (
 	"github.com/conntag/conntag/proxy/wire"
 )
 
-// answer is the text result set of one of the proxy's own queries, read whole.
-type answer struct {
+// textResult is the text result set of one of the proxy's own queries, read whole.
+type textResult struct {
 	header  []byte // the packets up to the first row, framed
 	columns []wire.Column
 	rows    [][][]byte // nil is NULL
 }
 
 // text is a column of the first row; empty when there is none.
-func (a *answer) text(column int) string {
+func (a *textResult) text(column int) string {
 	if len(a.rows) == 0 || column >= len(a.rows[0]) {
 		return ""
 	}
@@ -24,7 +24,7 @@ func (a *answer) text(column int) string {
 }
 
 // conditions reads the rows of SHOW WARNINGS.
-func (a *answer) conditions() []condition {
+func (a *textResult) conditions() []condition {
 	var list []condition
 	for _, row := range a.rows {
 		if len(row) == 3 {
@@ -37,7 +37,7 @@ func (a *answer) conditions() []condition {
 
 // ask sends framed queries in one write and reads the result set of each. An ERR comes back as *wire.ServerError, after
 // all replies were read.
-func (b *backendConn) ask(timeout time.Duration, commands ...[]byte) ([]answer, error) {
+func (b *backendConn) ask(timeout time.Duration, commands ...[]byte) ([]textResult, error) {
 	if err := b.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return nil, backendError(err)
 	}
@@ -45,14 +45,14 @@ func (b *backendConn) ask(timeout time.Duration, commands ...[]byte) ([]answer, 
 		return nil, err
 	}
 	in := replyReader{b: b, buf: make([]byte, 0, 1024)}
-	answers := make([]answer, len(commands))
+	answers := make([]textResult, len(commands))
 	for i := range commands {
 		r := wire.NewReply(wire.ShapeResults, 1, true)
 		raw, err := in.readRaw(&r)
 		if err != nil {
 			return nil, err
 		}
-		if r.Failed == 0 && !answers[i].parse(raw) {
+		if r.Failed == 0 && !answers[i].parse(bytes.Clone(raw)) {
 			return nil, backendError(errMalformedReply)
 		}
 		in.next()
@@ -64,7 +64,7 @@ func (b *backendConn) ask(timeout time.Duration, commands ...[]byte) ([]answer, 
 }
 
 // parse reads a result set out of its packets: column count, definitions, EOF, rows, EOF.
-func (a *answer) parse(raw []byte) bool {
+func (a *textResult) parse(raw []byte) bool {
 	count, rest := nextPacket(raw)
 	if len(count) != 1 {
 		return false
