@@ -74,25 +74,26 @@ func (s *Session) prepare(b *backendConn) error {
 	if b.settings == s.state.settings && b.schema == s.state.schema {
 		return nil
 	}
-	return s.replay(b)
+	return b.become(s.state.settings, s.state.schema)
 }
 
-func (s *Session) replay(b *backendConn) error {
+// become puts the connection into a session's state: what differs, in one write.
+func (b *backendConn) become(to *settings, schema string) error {
 	var commands [][]byte
 	b.intact = false
 	b.soiled = b.soiled || b.settings.userVars() > 0
-	if !b.settings.equal(s.state.settings) {
-		commands = append(commands, queryCommand(string(appendReplay(nil, b.settings, s.state.settings))))
+	if !b.settings.equal(to) {
+		commands = append(commands, queryCommand(string(appendReplay(nil, b.settings, to))))
 	}
-	if b.schema != s.state.schema {
-		commands = append(commands, textCommand(wire.ComInitDB, s.state.schema))
+	if b.schema != schema {
+		commands = append(commands, textCommand(wire.ComInitDB, schema))
 	}
 	if len(commands) > 0 {
 		if err := b.exec(internalTimeout, commands...); err != nil {
 			return err
 		}
 	}
-	b.settings, b.schema = s.state.settings, s.state.schema
+	b.settings, b.schema = to, schema
 	return nil
 }
 

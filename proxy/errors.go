@@ -78,6 +78,7 @@ var (
 	errMalformedReply       = errors.New("reply makes no sense; the connection has lost step")
 	errBackendEnded         = errors.New("backend ended the connection with an error")
 	errVariablesLost        = errors.New("user variables died with their backend connection")
+	errReleased             = fmt.Errorf("statement released the connection: %w", io.EOF)
 	errUnaskedReply         = errors.New("backend sent more than the reply")
 	errShuttingDown         = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag is shutting down; connect again"}
 	errLostBackend          = &wire.ServerError{Code: mysql.ER_NET_READ_ERROR, State: "08S01", Message: "conntag: lost connection to the backend during query"}
@@ -85,6 +86,7 @@ var (
 	errInternal             = &wire.ServerError{Code: mysql.ER_UNKNOWN_ERROR, State: "HY000", Message: "conntag: internal error in this session; it is logged, connect again"}
 	errUnknownCommand       = &wire.ServerError{Code: mysql.ER_UNKNOWN_COM_ERROR, State: "08S01", Message: "Unknown command"}
 	errDiagnosticsElsewhere = &wire.ServerError{Code: mysql.ER_NOT_SUPPORTED_YET, State: "42000", Message: "conntag: these diagnostics are on a backend connection that serves somebody else now; send this alone as SHOW WARNINGS, or in the transaction of the statement it is about"}
+	errNoTypes              = &wire.ServerError{Code: mysql.ER_WRONG_ARGUMENTS, State: "HY000", Message: "Incorrect arguments to mysqld_stmt_execute"}
 	errKillAlone            = &wire.ServerError{Code: mysql.ER_NOT_SUPPORTED_YET, State: "42000", Message: "conntag answers KILL itself, by the ids that its clients know: send it alone and as text"}
 	errTooManyClients       = &wire.ServerError{Code: mysql.ER_CON_COUNT_ERROR, State: "08004", Message: "Too many connections"}
 	errPacketTooLarge       = &wire.ServerError{Code: mysql.ER_NET_PACKET_TOO_LARGE, State: "08S01", Message: "Got a packet bigger than 'max_allowed_packet' bytes"}

@@ -153,7 +153,11 @@ func firstColumn(reply []byte) string {
 // the protocol's rule. Everything the previous session left (transaction, locks, temporary tables, prepared
 // statements) is gone.
 func (b *backendConn) reset() error {
-	if err := b.exec(internalTimeout, simpleCommand(wire.ComResetConnection), queryCommand(trackers)); err != nil {
+	commands := [][]byte{simpleCommand(wire.ComResetConnection), queryCommand(trackers)}
+	if b.multi { // MariaDB's reset leaves this option alone
+		commands = append(commands, setOption(false))
+	}
+	if err := b.exec(internalTimeout, commands...); err != nil {
 		return fmt.Errorf("reset connection: %w", err)
 	}
 	b.settings, b.multi, b.trace, b.soiled = nil, false, trace{insertIDKnown: true}, false

@@ -165,6 +165,9 @@ func (s *Session) authRequest(login *wire.Login, g *wire.Greeting) authRequest {
 // enter sets the session up for its user: state, attribution, and a first look at the schema it asked for, since a
 // server refuses a login to an unknown one at once.
 func (s *Session) enter(cred *credential, login *wire.Login, info *serverInfo) *wire.ServerError {
+	if e := info.refuse(login.Collation); e != nil {
+		return e
+	}
 	if e := s.srv.admit(cred); e != nil {
 		return e
 	}

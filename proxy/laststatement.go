@@ -36,6 +36,29 @@ func (s *Session) remember(b *backendConn, r *reply) {
 	}
 }
 
+// releases reports whether the server closes the connection behind its OK: COMMIT RELEASE and ROLLBACK RELEASE do, and with
+// completion_type=RELEASE each that does not say otherwise.
+func (s *Session) releases() bool {
+	j := &s.job
+	if j.first != sqlscan.Commit && j.first != sqlscan.Rollback {
+		return false
+	}
+	completion, _ := s.state.settings.get("completion_type")
+	release := completion == "RELEASE"
+	lex := sqlscan.NewLexer(j.sql(), s.state.mode)
+	no := false
+	for t := lex.Next(); t.Kind == sqlscan.TokenWord; t = lex.Next() {
+		switch {
+		case t.Is("to"): // ROLLBACK TO a savepoint
+			return false
+		case t.Is("release"):
+			release = !no
+		}
+		no = t.Is("no")
+	}
+	return release
+}
+
 // failedHere notes an error that the proxy itself answered with.
 func (s *Session) failedHere(e *wire.ServerError) {
 	var b *backendConn

@@ -279,3 +279,26 @@ func TestResultThatFailsHalfWayLeavesTheConnectionUsable(t *testing.T) {
 		t.Error("nobody was charged")
 	}
 }
+
+func TestCommitAndRollbackThatReleaseEndTheConnection(t *testing.T) {
+	h := newHouse(t, 1)
+	for _, q := range []string{"COMMIT RELEASE", "/* conn_tag:a */ rollback and no chain release", "COMMIT WORK RELEASE"} {
+		a := h.client(t)
+		exec(t, a, "BEGIN")
+		exec(t, a, q)
+		if _, err := a.ExecContext(context.Background(), "DO 1"); err == nil {
+			t.Errorf("%s: the connection lives on", q)
+		}
+		expectInUse(t, h, 0)
+	}
+	a := h.client(t)
+	exec(t, a, "SET completion_type=2")
+	for _, q := range []string{"COMMIT NO RELEASE", "ROLLBACK AND CHAIN NO RELEASE"} {
+		exec(t, a, q)
+	}
+	exec(t, a, "ROLLBACK")
+	if _, err := a.ExecContext(context.Background(), "DO 1"); err == nil {
+		t.Error("completion_type=RELEASE: the connection lives on")
+	}
+	expectInUse(t, h, 0)
+}

@@ -14,19 +14,19 @@ const maxPreparedPerBackend = 200
 // backendStmt is a statement as one backend connection knows it.
 type backendStmt struct {
 	id    uint32
-	text  string
+	key   string
 	types string // parameter types last sent with an execute; the server keeps them for the next
 	place *list.Element
 }
 
-// preparedCache is the prepared statements of one backend connection by their text, least recently used last.
+// preparedCache is the prepared statements of one backend connection by their key, least recently used last.
 type preparedCache struct {
-	byText map[string]*backendStmt
+	byKey  map[string]*backendStmt
 	recent list.List
 }
 
-func (c *preparedCache) get(text string) *backendStmt {
-	st := c.byText[text]
+func (c *preparedCache) get(key string) *backendStmt {
+	st := c.byKey[key]
 	if st != nil {
 		c.recent.MoveToFront(st.place)
 	}
@@ -34,37 +34,37 @@ func (c *preparedCache) get(text string) *backendStmt {
 }
 
 // put adds a statement and returns the one that has to go for it: an older twin, or the least recently used.
-func (c *preparedCache) put(text string, id uint32) (st, evicted *backendStmt) {
-	evicted = c.byText[text]
-	if evicted == nil && len(c.byText) >= maxPreparedPerBackend {
+func (c *preparedCache) put(key string, id uint32) (st, evicted *backendStmt) {
+	evicted = c.byKey[key]
+	if evicted == nil && len(c.byKey) >= maxPreparedPerBackend {
 		evicted = c.recent.Back().Value.(*backendStmt)
 	}
 	if evicted != nil {
 		c.remove(evicted)
 	}
-	if c.byText == nil {
-		c.byText = map[string]*backendStmt{}
+	if c.byKey == nil {
+		c.byKey = map[string]*backendStmt{}
 	}
-	st = &backendStmt{id: id, text: text}
+	st = &backendStmt{id: id, key: key}
 	st.place = c.recent.PushFront(st)
-	c.byText[text] = st
+	c.byKey[key] = st
 	return st, evicted
 }
 
 func (c *preparedCache) remove(st *backendStmt) {
 	c.recent.Remove(st.place)
-	delete(c.byText, st.text)
+	delete(c.byKey, st.key)
 }
 
 func (c *preparedCache) clear() {
-	c.byText = nil
+	c.byKey = nil
 	c.recent.Init()
 }
 
 // keepStmt notes a statement that was just prepared on the connection and closes the one that it replaces. A close
 // has no reply; a connection that can't take it fails at its next command.
-func (b *backendConn) keepStmt(text string, id uint32) *backendStmt {
-	st, evicted := b.stmts.put(text, id)
+func (b *backendConn) keepStmt(key string, id uint32) *backendStmt {
+	st, evicted := b.stmts.put(key, id)
 	if evicted != nil {
 		_, _ = b.Write(closeStmt(evicted.id))
 	}
@@ -76,7 +76,7 @@ func closeStmt(id uint32) []byte {
 }
 
 // prepareStmt prepares text on a connection that does not know it yet.
-func (b *backendConn) prepareStmt(text string) (*backendStmt, error) {
+func (b *backendConn) prepareStmt(key, text string) (*backendStmt, error) {
 	if _, err := b.Write(textCommand(wire.ComStmtPrepare, text)); err != nil {
 		return nil, err
 	}
@@ -88,5 +88,5 @@ func (b *backendConn) prepareStmt(text string) (*backendStmt, error) {
 	if in.failure != nil {
 		return nil, in.failure
 	}
-	return b.keepStmt(text, in.stmtID), nil
+	return b.keepStmt(key, in.stmtID), nil
 }

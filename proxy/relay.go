@@ -1,11 +1,9 @@
 package proxy
 
 import (
-	"encoding/binary"
 	"errors"
 
 	"github.com/conntag/conntag/attribution"
-	"github.com/conntag/conntag/internal/sqlscan"
 	"github.com/conntag/conntag/pool"
 	"github.com/conntag/conntag/proxy/wire"
 )
@@ -48,8 +46,12 @@ func (s *Session) exchange() error {
 	if err == nil && n < len(tail) {
 		_, err = s.client.Write(tail[n:])
 	}
-	if err == nil && endsConnection(r.Failed) {
+	switch {
+	case err != nil:
+	case endsConnection(r.Failed):
 		return backendError(errBackendEnded)
+	case r.Failed == 0 && s.releases():
+		return clientError(errReleased)
 	}
 	return err
 }
@@ -147,16 +149,15 @@ func (s *Session) onOK(b *backendConn, r *reply) {
 	r.off = newOff
 }
 
-// onEOF hides that the backend's connection tracks. An EOF can say that state changed, but not which.
+// onEOF reads an EOF packet, which can say that session state changed, but not which. It says so to a client that does not
+// track, too, so it goes out as it came.
 func (s *Session) onEOF(r *reply) {
 	r.hasStatus = true
 	r.warned = r.warned || r.OK.Warnings != 0
 	if r.OK.Status&wire.StatusSessionState != 0 {
-		p := r.Packet(r.buf[:r.off])
-		binary.LittleEndian.PutUint16(p[3:], uint16(r.OK.Status&^wire.StatusSessionState))
 		r.unexplained = true
 	}
-	if s.job.flags&sqlscan.LastInsertID != 0 {
+	if s.job.touchesInsertID() { // an INSERT that returns rows, too
 		s.residue.insertIDStays(s.lease.Conn(), 0)
 	}
 }

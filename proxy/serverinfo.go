@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/client"
+	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/conntag/conntag/proxy/wire"
 )
@@ -18,6 +19,7 @@ type serverInfo struct {
 	plugin       string
 	maxPacket    int
 	collations   map[byte]charset // by the id that a login carries
+	refused      map[byte]string  // character sets that no client may have, by the same id
 	sqlMode      string           // the global one, that sessions begin with
 	fresh        *settings        // what a connection has after its login; nil unless the server's defaults are unusual
 	// What a session that asks for it is told of its state by default.
@@ -37,6 +39,7 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 		collation:    g.Collation,
 		plugin:       g.Plugin,
 		collations:   map[byte]charset{},
+		refused:      map[byte]string{},
 	}
 	r, err := c.Execute("SELECT @@global.max_allowed_packet, @@global.character_set_client, @@global.collation_connection, @@global.sql_mode, @@global.autocommit, " +
 		"@@global.session_track_system_variables, @@global.session_track_schema")
@@ -79,7 +82,11 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 		id, err1 := r.GetInt(i, 0)
 		collation, err2 := r.GetString(i, 1)
 		name, err3 := r.GetString(i, 2)
-		if err1 != nil || err2 != nil || err3 != nil || !clientCharset(name) {
+		if err1 != nil || err2 != nil || err3 != nil {
+			continue
+		}
+		if !clientCharset(name) {
+			info.refused[byte(id)] = strings.Clone(name)
 			continue
 		}
 		info.collations[byte(id)] = charset{strings.Clone(name), strings.Clone(collation)}
@@ -87,8 +94,18 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 	return info, nil
 }
 
-// clientCharset reports whether a client may log in with the character set: those of two or four bytes a character
-// are refused by servers, which take their default then.
+// refuse is what a server answers a login with a collation that no client may have.
+func (i *serverInfo) refuse(collation byte) *wire.ServerError {
+	name := i.refused[collation]
+	if name == "" || !i.isMariaDB() { // MySQL takes its default instead
+		return nil
+	}
+	return &wire.ServerError{Code: mysql.ER_WRONG_VALUE_FOR_VAR, State: "42000",
+		Message: fmt.Sprintf("Variable 'character_set_client' can't be set to the value of '%s'", name)}
+}
+
+// clientCharset reports whether a client may have the character set: in those of two or four bytes a character, ASCII is
+// not ASCII.
 func clientCharset(name string) bool {
 	switch name {
 	case "ucs2", "utf16", "utf16le", "utf32":

@@ -185,7 +185,7 @@ func (s *Session) setSchema(name string) {
 }
 
 // lastingStatus are the bits that describe the session rather than its last statement.
-const lastingStatus = wire.StatusAutocommit | wire.StatusInTrans | wire.StatusNoBackslashEscapes | wire.StatusAnsiQuotes
+const lastingStatus = wire.StatusAutocommit | wire.StatusInTrans | wire.StatusInTransReadonly | wire.StatusNoBackslashEscapes | wire.StatusAnsiQuotes
 
 // sendOK answers a command that needed no backend.
 func (s *Session) sendOK(seq byte) error {

@@ -151,9 +151,12 @@ func assignCharsets(to *settings, assign func(name, op, value string)) {
 	for i, name := range charsetNames {
 		values[i], _ = to.get(name)
 	}
-	ownCollation := values[3] == "binary" || strings.HasPrefix(values[3], values[0]+"_")
-	if values[0] == values[1] && values[1] == values[2] && ownCollation {
-		assign("NAMES", " ", "'"+values[0]+"' COLLATE '"+values[3]+"'")
+	client, connection, results, collation := values[0], values[1], values[2], values[3]
+	if connection == results && (collation == "binary" || strings.HasPrefix(collation, results+"_")) {
+		assign("NAMES", " ", "'"+results+"' COLLATE '"+collation+"'")
+		if client != results {
+			assign("character_set_client", "=", literal("character_set_client", client))
+		}
 		return
 	}
 	for i, name := range charsetNames {
@@ -195,6 +198,8 @@ func isNumber(s string) bool {
 // clock, or would blind the trackers does not; neither does a value whose quoting depends on sql_mode.
 func restorable(name, value string) bool {
 	switch name {
+	case "sql_auto_is_null": // WHERE id IS NULL reads what only the connection of the INSERT knows
+		return value == "OFF"
 	case "timestamp", "insert_id", "rand_seed1", "rand_seed2", "pseudo_thread_id", "pseudo_slave_mode",
 		"character_set_database", "collation_database", "skip_replication", "identity":
 		return false

@@ -61,7 +61,7 @@ func (s *Session) settle(b *backendConn, r *reply) {
 		s.state.pin(attribution.Unknown)
 	}
 	s.notePins()
-	if endsConnection(r.Failed) {
+	if endsConnection(r.Failed) || r.Failed == 0 && s.releases() {
 		s.dropLease()
 		return
 	}

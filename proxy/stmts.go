@@ -16,6 +16,8 @@ import (
 type preparedStmt struct {
 	id      uint32
 	text    string
+	read    reading
+	key     string // of the text, read so
 	params  int
 	types   string // parameter types last bound by the client
 	account *attribution.Account
@@ -59,7 +61,8 @@ func (s *Session) lookup(cmd command, where string) (*preparedStmt, *wire.Server
 func (s *Session) stmtPrepare(cmd command) error {
 	sql := cmd.payload[1:]
 	st := sqlscan.Scan(sql, s.state.mode)
-	stmt := &preparedStmt{text: string(sql), account: s.callerOf(sql, &st), first: st.First, flags: st.Flags}
+	stmt := &preparedStmt{text: string(sql), read: s.state.reading(), account: s.callerOf(sql, &st), first: st.First, flags: st.Flags}
+	stmt.key = stmt.read.key(withoutOuterComments(sql, &st))
 	if mayTouchState(&st, true) {
 		stmt.effects = readEffects(sql, &st, s.state.mode)
 	}
@@ -80,7 +83,7 @@ func (s *Session) onPrepared(b *backendConn, packet []byte, r *wire.Reply) {
 	stmt := s.prepared.pending
 	stmt.params = int(r.Params)
 	s.prepared.add(stmt)
-	b.keepStmt(stmt.text, binary.LittleEndian.Uint32(packet[1:]))
+	b.keepStmt(stmt.key, binary.LittleEndian.Uint32(packet[1:]))
 	binary.LittleEndian.PutUint32(packet[1:], stmt.id)
 }
 
@@ -96,6 +99,11 @@ func (s *Session) stmtExecute(cmd command) error {
 	if !ok {
 		return err
 	}
+	if stmt.types == "" && omitsTypes(cmd, stmt) {
+		err := s.refuse(errNoTypes)
+		s.rest()
+		return err
+	}
 	s.job.framed = bindTypes(cmd, stmt, known)
 	binary.LittleEndian.PutUint32(s.job.framed[wire.HeaderLen+1:], known.id)
 	return s.exchange()
@@ -108,7 +116,7 @@ func (s *Session) backendStmt(stmt *preparedStmt) (known *backendStmt, ok bool, 
 	if err != nil {
 		return nil, false, s.failAcquire(err)
 	}
-	text := stmt.text
+	text, key := stmt.text, stmt.key
 	if s.job.readsLast() {
 		if answered, err := s.suit(b); err != nil {
 			return nil, false, s.lost(err, false)
@@ -117,13 +125,13 @@ func (s *Session) backendStmt(stmt *preparedStmt) (known *backendStmt, ok bool, 
 		}
 		if s.job.rewritten != nil {
 			text = string(s.job.rewritten)
+			key = stmt.read.key(text)
 		}
 	}
-	if known = b.stmts.get(text); known != nil {
+	if known = b.stmts.get(key); known != nil {
 		return known, true, nil
 	}
-	b.intact = false
-	known, err = b.prepareStmt(text)
+	known, err = s.prepareOn(b, stmt.read, key, text)
 	if err == nil {
 		return known, true, nil
 	}
@@ -133,6 +141,12 @@ func (s *Session) backendStmt(stmt *preparedStmt) (known *backendStmt, ok bool, 
 		return nil, false, err
 	}
 	return nil, false, s.lost(err, false)
+}
+
+// omitsTypes reports whether the execute leaves the parameters' types to an earlier one.
+func omitsTypes(cmd command, stmt *preparedStmt) bool {
+	flag := stmtHeader + 5 + (stmt.params+7)/8
+	return stmt.params > 0 && len(cmd.payload) > flag && cmd.payload[flag] == 0
 }
 
 // bindTypes returns the execute as this backend connection needs it: a client binds parameter types once and leaves
@@ -178,7 +192,7 @@ func (s *Session) stmtOnLease(stmt *preparedStmt) *backendStmt {
 	if !s.lease.Valid() {
 		return nil
 	}
-	return s.lease.Conn().stmts.get(stmt.text)
+	return s.lease.Conn().stmts.get(stmt.key)
 }
 
 func (s *Session) stmtFetch(cmd command) error {

@@ -86,6 +86,7 @@ const (
 	StatusDBDropped          Status = 0x0100
 	StatusNoBackslashEscapes Status = 0x0200
 	StatusPSOutParams        Status = 0x1000
+	StatusInTransReadonly    Status = 0x2000
 	StatusSessionState       Status = 0x4000
 	StatusAnsiQuotes         Status = 0x8000 // MariaDB
 )
