@@ -1,0 +1,219 @@
+package proxy_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/conntag/conntag/proxy/wire"
+)
+
+// Reported as sysown/proxysql#3000 and #1160: variables that a client had not set were left as the client before had
+// them, and the reset of a pooled connection forgot sql_mode and the time zone.
+func TestVariablesThatASessionNeverSetAreTheServersOwn(t *testing.T) {
+	w := newTwin(t, 1, twinCapabilities)
+	const seen = "SELECT @@sql_mode, @@time_zone, HOUR(TIMEDIFF(NOW(), UTC_TIMESTAMP()))"
+	first := w.via
+	for range 3 {
+		setter := w.h.client(t)
+		exec(t, setter, "SET SESSION sql_mode='ANSI_QUOTES'")
+		exec(t, setter, "SET time_zone='+05:00'")
+		expect(t, setter, "1", "SELECT 1")
+		w.query(seen, `SELECT "a"`)
+		expect(t, setter, "ANSI_QUOTES", "SELECT @@sql_mode")
+		expect(t, setter, "+05:00", "SELECT @@time_zone")
+		closeHard(t, setter)
+		w.query(seen, `SELECT "a"`)
+		w.login(twinCapabilities) // a new client, after the one that set them has gone
+		w.query(seen, `SELECT "a"`)
+	}
+	if got := queryRaw(t, first, `SELECT "a"`); got != "a" {
+		t.Errorf("the first client got %q", got)
+	}
+	w.expectOthersUndisturbed()
+}
+
+// Reported as sysown/proxysql#2528 and #1019: now and then the same statement of the same client came back with a question
+// mark in place of a character, because the connection had another client's character set.
+func TestCharacterSetsStayWithTheirClient(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	latin := w.h.client(t)
+	exec(t, latin, "SET NAMES latin1")
+	w.query("SET NAMES utf8mb4")
+	for i := range 20 {
+		w.value("F09F9880|😀|utf8mb4", "SELECT HEX('😀'), '😀', @@character_set_results")
+		if i%3 == 0 {
+			exec(t, latin, "SET NAMES latin1")
+		}
+		expect(t, latin, "\xe9", "SELECT '\xe9'")
+		expect(t, latin, "E9", "SELECT HEX('\xe9')")
+	}
+	w.query("SET NAMES utf8mb4 COLLATE utf8mb4_bin")
+	w.value("utf8mb4_bin", "SELECT @@collation_connection")
+	w.value("0", "SELECT 'a'='A'")
+	for _, names := range []string{"SET NAMES 'latin1'", "SET NAMES latin1 COLLATE latin1_german1_ci", "SET NAMES DEFAULT", "SET CHARACTER SET utf8mb4", "SET CHARSET latin1",
+		"SET character_set_client=utf8mb4, character_set_results=NULL", "SET NAMES binary", "SET NAMES ucs2", "SET NAMES nosuch", "SET NAMES utf8mb4 COLLATE latin1_bin",
+		"SET NAMES utf8mb3", "SET NAMES cp1251, time_zone='+01:00'", "/*!40101 SET NAMES utf8mb4 */"} {
+		w.query(names, "SELECT @@character_set_client, @@character_set_connection, @@character_set_results, @@collation_connection, '\xe9', HEX('é'), COLLATION('x')")
+	}
+	w.expectOthersUndisturbed()
+}
+
+// Reported as sysown/proxysql#1807: only text showed that a temporary table was made, so with prepared statements the table was
+// lost, and was found by others on their connection.
+func TestTemporaryTablesOfPreparedStatementsStayWithTheirSession(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	for range 2 {
+		create := w.prepare("CREATE TEMPORARY TABLE x (a INT)")
+		w.execute(create)
+		insert := w.prepare("INSERT INTO x VALUES (1)")
+		w.execute(insert)
+		sel := w.prepare("SELECT * FROM x")
+		w.execute(sel)
+		for _, st := range []twinStmt{create, insert, sel} {
+			w.stmt(wire.ComStmtClose, st)
+		}
+		w.value("1", "SELECT * FROM x")
+		w.h.expectFreeFor(t, "CREATE TEMPORARY TABLE x (a INT)")
+		_ = w.via.Close()
+		_ = w.direct.Close()
+		expectInUse(t, w.h, 0)
+		w.h.expectFreeFor(t, "CREATE TEMPORARY TABLE x (a INT)")
+		w.login(twinCapabilities)
+		w.fails(1146, "SELECT * FROM x")
+	}
+}
+
+// expectFreeFor runs a statement for a new client, which then goes.
+func (h *house) expectFreeFor(t testing.TB, sql string) {
+	t.Helper()
+	c := h.client(t)
+	exec(t, c, sql)
+	closeHard(t, c)
+}
+
+// Reported as sysown/proxysql#2441: a SET with several assignments was split at the wrong comma and put onto the next
+// connection in pieces, so that the statement after it failed.
+func TestSetOfManyVariablesIsTakenApartAsTheServerDoes(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	for _, q := range []string{
+		"SET autocommit=1, sql_mode=CONCAT(@@sql_mode,',STRICT_TRANS_TABLES'), net_write_timeout=1800",
+		"SET sql_mode='ANSI,NO_BACKSLASH_ESCAPES', time_zone='+02:00', sql_select_limit=12",
+		`SET SESSION sql_mode = (SELECT 'ANSI_QUOTES'), @@session.time_zone := "+03:00", LOCAL lc_time_names=de_DE`,
+		"SET sql_mode=REPLACE(REPLACE(@@sql_mode,'ANSI_QUOTES',''),'STRICT_TRANS_TABLES',''), net_read_timeout=(1+2)*3",
+		"SET sql_mode='NO_SUCH_MODE,ANSI', time_zone='+08:00'",
+		"SET net_write_timeout=77, sql_mode='nosuch'", // nothing, or the first half
+		"SET @@sql_mode='', @@net_write_timeout=DEFAULT",
+		"SET GLOBAL net_retry_count=10, SESSION net_write_timeout=99, max_sort_length=2048",
+		"SET max_statement_time=0.5, lock_wait_timeout=33 -- , time_zone='+11:00'",
+		"SET /* , */ time_zone /* = */ = /* ; */ '+06:00' # , sql_mode='x'",
+	} {
+		w.query(q, "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema='mysql'",
+			"SELECT @@sql_mode, @@net_write_timeout, @@net_read_timeout, @@time_zone, @@sql_select_limit, @@lc_time_names, @@max_sort_length, @@max_statement_time, @@lock_wait_timeout")
+	}
+	w.query("SET sql_mode='ANSI', time_zone='+02:00', @x='a,b;c'")
+	w.value("a,b;c", "SELECT @x")
+	w.expectOthersUndisturbed()
+}
+
+// Reported as sysown/proxysql#3493, #2338 and #3993: a comment hid USE, a wrong name was taken and made every later statement
+// fail, and USE among other statements got no answer.
+func TestUseIsSeenInEverySpellingAndFailsAtOnce(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	w.query("CREATE DATABASE %schema_2", "CREATE TABLE %schema.place (a TEXT)", "INSERT INTO place VALUES ('one')",
+		"CREATE TABLE %schema_2.place (a TEXT)", "INSERT INTO %schema_2.place VALUES ('two')")
+	t.Cleanup(func() {
+		for _, name := range []string{w.viaName, w.directName} {
+			exec(t, open(t, server.DSN("")), "DROP DATABASE IF EXISTS "+name+"_2")
+		}
+	})
+	for _, use := range []string{"/* conn_tag:a */ USE %schema_2", "use `%schema_2`", "USE\n%schema_2", "-- x\nuse %schema_2", "# x\nUSE %schema_2;", "/*!50000 USE %schema_2 */", "DO 1; USE %schema_2",
+		"USE %schema_2; SELECT DATABASE()", "USE %schema_2; USE nosuch", "USE nosuch; USE %schema_2"} {
+		w.query("USE %schema", "SELECT DATABASE()", use, "SELECT DATABASE()")
+		for range 4 {
+			w.query("SELECT a FROM place")
+		}
+	}
+	w.query("USE %schema_2")
+	for _, nosuch := range []string{"USE nosuch", "/* conn_tag:a */ USE nosuch", "USE", "USE ``", "USE 'mysql'", "USE mysql.user"} {
+		w.query(nosuch, "SELECT DATABASE(), (SELECT a FROM place)")
+	}
+	for range 10 {
+		w.value("two", "SELECT a FROM place")
+	}
+	w.both(wire.ComInitDB, wire.ShapeOK, w.viaName, w.directName)
+	w.value("one|%schema", "SELECT a, DATABASE() FROM place")
+	w.command(wire.ComInitDB, "nosuch")
+	w.command(wire.ComInitDB, "")
+	w.value("one|%schema", "SELECT a, DATABASE() FROM place")
+	w.query("CREATE DATABASE %schema_3; USE %schema_3; DROP DATABASE %schema_3; SELECT DATABASE()", "SELECT DATABASE()")
+	w.fails(1046, "SELECT a FROM place")
+	w.query("USE %schema", "SELECT a FROM place")
+	w.expectOthersUndisturbed()
+}
+
+// Reported as sysown/proxysql#1452, #1048 and #4621: the bare text was answered, other spellings gave 0 or another client's.
+func TestLastInsertIDIsRightInEverySpellingWhereverItRuns(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	w.query("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)", "CREATE TABLE t2 (ref INT)", "INSERT INTO t(v) VALUES (1)")
+	spellings := []string{"SELECT LAST_INSERT_ID()", "SELECT LAST_INSERT_ID() AS ID", "SELECT LAST_INSERT_ID();", "SELECT LAST_INSERT_ID() FROM DUAL", "select Last_Insert_Id ( )",
+		"/* conn_tag:a */ SELECT LAST_INSERT_ID()", "SELECT @@identity", "SELECT @@last_insert_id", "SELECT @@session.identity", "SELECT id FROM t WHERE id = LAST_INSERT_ID()", "SELECT id FROM t WHERE id IS NULL",
+		"SELECT (SELECT LAST_INSERT_ID()) + 0", "/*!50000 SELECT LAST_INSERT_ID() */", "DO 1; SELECT LAST_INSERT_ID()", "SELECT LAST_INSERT_ID() UNION SELECT 0"}
+	prepared := w.prepare("SELECT LAST_INSERT_ID()")
+	check := func() {
+		t.Helper()
+		w.query(spellings...)
+		w.execute(prepared)
+	}
+	check()
+	w.query("INSERT INTO t(id,v) VALUES (900,1)")
+	check()
+	for _, change := range []string{"INSERT INTO t(v) VALUES (2),(3),(4)", "INSERT IGNORE INTO t(id,v) VALUES (900,2)", "REPLACE INTO t(id,v) VALUES (900,3)", "INSERT INTO t(id,v) VALUES (900,1) ON DUPLICATE KEY UPDATE id=LAST_INSERT_ID(id)",
+		"INSERT INTO t(v) SELECT v FROM t", "UPDATE t SET v=LAST_INSERT_ID(v+10) LIMIT 1", "INSERT INTO t(id,v) VALUES (1,1)", "INSERT INTO t(v) VALUES (nosuch)", "SELECT LAST_INSERT_ID(77)", "INSERT INTO t2(ref) VALUES (LAST_INSERT_ID())",
+		"INSERT INTO t2 VALUES (5)", "SET last_insert_id=55", "BEGIN", "INSERT INTO t(v) VALUES (10)", "ROLLBACK", "UPDATE t SET v=1 WHERE id=LAST_INSERT_ID()",
+		"DELETE FROM t WHERE id=LAST_INSERT_ID()", "SELECT LAST_INSERT_ID(NULL)", "SELECT LAST_INSERT_ID(-1)", "SELECT LAST_INSERT_ID(12) FROM t", "DO LAST_INSERT_ID(13)",
+		"LOAD DATA INFILE '/nosuch' INTO TABLE t", "TRUNCATE TABLE t"} {
+		w.doing = "after " + change + ": "
+		w.query(change)
+		check()
+	}
+	insert := w.prepare("INSERT INTO t(v) VALUES (?)")
+	for i := range 3 {
+		w.execute(insert, i)
+		check()
+	}
+	w.query("SELECT ref FROM t2")
+	expectPins(t, w.h)
+	w.query("SET @@identity=56")
+	check()
+	w.query("SET insert_id=5000", "INSERT INTO t(v) VALUES (9)")
+	check()
+	w.command(wire.ComResetConnection, "")
+	w.query(spellings...)
+}
+
+func TestTwoSessionsTakingTurnsOnOneBackendSeeOnlyTheirOwn(t *testing.T) {
+	h := newHouse(t, 1)
+	a, b := h.client(t), h.client(t)
+	exec(t, a, "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)")
+	for i := range 20 {
+		want := string(rune('a' + i))
+		exec(t, a, "SET lc_time_names='de_DE', group_concat_max_len=?", 1000+i)
+		exec(t, b, "SET time_zone='+0"+string(rune('1'+i%8))+":00'")
+		exec(t, a, "INSERT INTO t(v) VALUES (?)", i)
+		exec(t, b, "DO LAST_INSERT_ID(?)", 100+i)
+		expect(t, a, "en_US", "SELECT @@global.lc_time_names")
+		expect(t, b, "en_US", "SELECT @@lc_time_names")
+		expect(t, a, "SYSTEM", "SELECT @@time_zone")
+		st, err := a.PrepareContext(context.Background(), "SELECT CONCAT('"+want+"', LAST_INSERT_ID()-?)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := st.QueryRow(i).Scan(&got); err != nil || !strings.HasPrefix(got, want+"1") {
+			t.Errorf("round %d: got %q, %v", i, got, err)
+		}
+		_ = st.Close()
+	}
+	expectPins(t, h)
+}
