@@ -217,3 +217,16 @@ func TestTwoSessionsTakingTurnsOnOneBackendSeeOnlyTheirOwn(t *testing.T) {
 	}
 	expectPins(t, h)
 }
+
+// The id that INSERT … RETURNING made is behind a result set, not in an OK.
+func TestLastInsertIDOfAnInsertThatReturnsRows(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	w.query("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)", "INSERT INTO t(v) VALUES (1)")
+	st := w.prepare("INSERT INTO t(v) VALUES (?) RETURNING id")
+	for i := range 3 {
+		w.query("INSERT INTO t(v) VALUES (2) RETURNING id, v", "SELECT LAST_INSERT_ID()", "REPLACE INTO t(v) VALUES (2) RETURNING id", "SELECT @@identity")
+		w.execute(st, i)
+		w.query("SELECT LAST_INSERT_ID()", "CREATE OR REPLACE PROCEDURE p() BEGIN INSERT INTO t(v) VALUES (3); SELECT 1; END", "CALL p()", "SELECT LAST_INSERT_ID()", "BEGIN NOT ATOMIC INSERT INTO t(v) VALUES (4); SELECT 2; END", "SELECT LAST_INSERT_ID()",
+			"CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN INSERT INTO t(v) VALUES (5); RETURN 6; END", "SELECT f()", "SELECT LAST_INSERT_ID()", "EXECUTE IMMEDIATE 'INSERT INTO t(v) VALUES (7)'", "SELECT LAST_INSERT_ID()")
+	}
+}
