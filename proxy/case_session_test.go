@@ -218,6 +218,36 @@ func TestTwoSessionsTakingTurnsOnOneBackendSeeOnlyTheirOwn(t *testing.T) {
 	expectPins(t, h)
 }
 
+// Reported as sysown/proxysql#2101 and #5233: more than half of the answers were another connection's, when the first statement was a
+// prepared one.
+func TestFoundRowsAndRowCountAreOfTheSessionsOwnLastStatement(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	w.query("CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t SELECT seq, 0 FROM seq_1_to_7")
+	calc, found, update, count := w.prepare("SELECT SQL_CALC_FOUND_ROWS id FROM t LIMIT 2"), w.prepare("SELECT FOUND_ROWS()"), w.prepare("UPDATE t SET v=v+1 WHERE id<4"), w.prepare("SELECT ROW_COUNT()")
+	text := func(sql string) func() [][]byte { return func() [][]byte { return w.query(sql) } }
+	binary := func(st twinStmt) func() [][]byte { return func() [][]byte { return w.execute(st) } }
+	for _, first := range []func() [][]byte{text("SELECT SQL_CALC_FOUND_ROWS id FROM t LIMIT 2"), binary(calc), text("/* conn_tag:a */ select sql_calc_found_rows id from t limit 0, 1"), text("SELECT id FROM t LIMIT 4"), text("(SELECT SQL_CALC_FOUND_ROWS id FROM t LIMIT 1) UNION ALL (SELECT 9) LIMIT 1")} {
+		for _, then := range []func() [][]byte{text("SELECT FOUND_ROWS()"), binary(found), text("SELECT FOUND_ROWS() + 0 AS n"), text("DO FOUND_ROWS()")} {
+			w.doing = "of the found rows: "
+			first()
+			then()
+			w.query("SELECT FOUND_ROWS()") // of the statement before
+		}
+	}
+	for _, first := range []func() [][]byte{text("UPDATE t SET v=v+1 WHERE id<4"), binary(update), text("DELETE FROM t WHERE id>100"), text("INSERT INTO t VALUES (8,8) ON DUPLICATE KEY UPDATE v=v+1"), text("REPLACE INTO t VALUES (8,9)"), text("SELECT * FROM t LIMIT 5"),
+		text("INSERT INTO t VALUES (1,1)"), text("SELECT nosuch"), text("CREATE TABLE IF NOT EXISTS t (a INT)"), text("SET @x=1"), text("BEGIN"), text("COMMIT"), text("USE %schema"), text("SHOW TABLES"), text("DO 1"), text("DELETE FROM t WHERE id=8 RETURNING id")} {
+		for _, then := range []func() [][]byte{text("SELECT ROW_COUNT()"), binary(count), text("/* conn_tag:a */ select Row_Count ( ) AS n"), text("DO 5; SELECT ROW_COUNT()")} {
+			w.doing = "of the row count: "
+			first()
+			then()
+			w.query("SELECT ROW_COUNT()", "SELECT FOUND_ROWS()")
+		}
+	}
+	w.doing = ""
+	w.query("UPDATE t SET v=v+1 WHERE id<4; SELECT ROW_COUNT()", "SELECT SQL_CALC_FOUND_ROWS id FROM t LIMIT 2; SELECT FOUND_ROWS()", "INSERT INTO t SELECT id+100, ROW_COUNT() FROM t", "SELECT v FROM t WHERE id=101")
+	w.expectOthersUndisturbed()
+}
+
 // The id that INSERT … RETURNING made is behind a result set, not in an OK.
 func TestLastInsertIDOfAnInsertThatReturnsRows(t *testing.T) {
 	w := newTwin(t, 3, twinCapabilities)
