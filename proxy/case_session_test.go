@@ -248,6 +248,49 @@ func TestFoundRowsAndRowCountAreOfTheSessionsOwnLastStatement(t *testing.T) {
 	w.expectOthersUndisturbed()
 }
 
+// Reported as sysown/proxysql#1751 and #3606: the count was right and the list empty, or the list came as the answer to the next statement.
+func TestWarningsAreListedWhereverTheNextStatementRuns(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	w.query("CREATE TABLE t (id INT PRIMARY KEY, v TINYINT)", "SET sql_mode=''")
+	st := w.prepare("SELECT 1/0, 'abc'+1")
+	for name, first := range map[string]func(){
+		"text":      func() { w.query("SELECT 1/0, 'abc'+1") },
+		"binary":    func() { w.execute(st) },
+		"an error":  func() { w.query("SELECT * FROM nosuch") },
+		"truncated": func() { w.query("INSERT INTO t VALUES (1, 300), (2, -300), (3, 'x')") },
+		"a note":    func() { w.query("DROP TABLE IF EXISTS nosuch") },
+		"ignored":   func() { w.query("INSERT IGNORE INTO t VALUES (1, 1)") },
+		"signalled": func() {
+			w.query("SIGNAL SQLSTATE '01000' SET MESSAGE_TEXT='it''s a \\\\ warning; é', MYSQL_ERRNO=4711")
+		},
+		"refused": func() { w.query("SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT='no'") },
+		"none":    func() { w.query("SELECT 42") },
+		"many":    func() { w.query("SELECT COUNT(1/seq*0/0) FROM seq_1_to_100") },
+	} {
+		for _, then := range []string{"SHOW WARNINGS", "SHOW COUNT(*) WARNINGS", "SELECT @@warning_count", "SELECT @@error_count", "SHOW ERRORS", "SHOW WARNINGS LIMIT 1", "show /* conn_tag:a */ warnings limit 1,1", "/* conn_tag:a */ SHOW COUNT(*) ERRORS",
+			"SELECT @@session.warning_count, 1"} {
+			w.doing = name + ", then " + then + ": "
+			w.query("DELETE FROM t", "INSERT INTO t VALUES (1,1)")
+			first()
+			w.query(then, then, "SHOW WARNINGS", "SELECT 42")
+		}
+	}
+	w.doing = ""
+	w.value("42", "SELECT 42")
+	w.query("SET max_error_count=1", "SELECT 1/0, 'abc'+1", "SHOW WARNINGS", "SELECT @@warning_count", "SET sql_notes=0", "DROP TABLE IF EXISTS nosuch", "SHOW WARNINGS")
+	w.command(wire.ComPing, "")
+	w.query("SELECT 1/0")
+	w.command(wire.ComPing, "")
+	w.query("SHOW WARNINGS")
+	w.both(wire.ComInitDB, wire.ShapeOK, w.viaName, w.directName)
+	w.query("SHOW WARNINGS", "SELECT 1/0")
+	w.command(wire.ComFieldList, "t\x00")
+	w.query("SHOW WARNINGS", "SELECT 1/0")
+	w.command(wire.ComResetConnection, "")
+	w.query("SHOW WARNINGS")
+	w.expectOthersUndisturbed()
+}
+
 // The id that INSERT … RETURNING made is behind a result set, not in an OK.
 func TestLastInsertIDOfAnInsertThatReturnsRows(t *testing.T) {
 	w := newTwin(t, 3, twinCapabilities)

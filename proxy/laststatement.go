@@ -140,7 +140,7 @@ func (j *job) clearsConditions() bool {
 	case sqlscan.Set, sqlscan.Do, sqlscan.Select, sqlscan.With, sqlscan.Values, sqlscan.Prepare, sqlscan.Execute:
 		return j.readsTables()
 	case sqlscan.Show:
-		return showsTable(j.sql())
+		return j.flags&sqlscan.Warnings == 0 && showsTable(j.sql()) // SHOW COUNT(*) WARNINGS leaves what it counts
 	case sqlscan.Begin, sqlscan.Start, sqlscan.Commit, sqlscan.Rollback, sqlscan.Savepoint, sqlscan.Release, sqlscan.Use, sqlscan.Deallocate,
 		sqlscan.Flush, sqlscan.Unlock, sqlscan.Kill, sqlscan.Get, sqlscan.XA, sqlscan.KeywordNone:
 		return j.code == wire.ComStmtPrepare && j.readsTables()
