@@ -65,7 +65,7 @@ func (s *Session) prepare(b *backendConn) error {
 	if err := s.adoptVariables(b); err != nil {
 		return err
 	}
-	if b.soiled && s.state.userVars && b.owner != s.residue {
+	if s.state.userVars && b.owner != s.residue && (b.soiled || b.settings != s.state.settings && b.settings.userVars() > 0) {
 		if err := b.reset(); err != nil {
 			return err
 		}

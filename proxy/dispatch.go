@@ -52,9 +52,10 @@ func (s *Session) dispatch(cmd command) error {
 func (s *Session) query(cmd command) error {
 	sql := cmd.payload[1:]
 	st := sqlscan.Scan(sql, s.state.mode)
+	noteMultiTable(&st, sql, s.state.mode)
 	s.begin(s.callerOf(sql, &st))
 	s.job = job{code: wire.ComQuery, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
-	s.state.userVars = s.state.userVars || st.Flags&sqlscan.UserVar != 0
+	s.state.userVars = st.Flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar(sql, s.state.mode)
 	if mayTouchState(&st, s.state.pins != 0) {
 		s.job.effects = readEffects(sql, &st, s.state.mode)
 	}

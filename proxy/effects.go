@@ -113,7 +113,7 @@ func readEffects(sql []byte, st *sqlscan.Statement, mode sqlscan.Mode) []effect 
 		switch {
 		case t.Kind == sqlscan.TokenWord:
 			r.call(t, lex)
-		case t.Kind == sqlscan.TokenUserVar && assigns:
+		case t.Kind == sqlscan.TokenUserVar && assigns && len(t.Text) > 0:
 			r.add(effect{kind: effectUserVar, name: userVarName(t.Ident()), whether: true})
 		}
 	}

@@ -125,12 +125,46 @@ func (j *job) foundRows(r *reply) foundRowsRule {
 		if r.HasRows || j.flags&sqlscan.Combines != 0 { // RETURNING, or rows of a SELECT
 			return foundRowsStay
 		}
+	case sqlscan.Update:
+		if j.flags&sqlscan.Combines != 0 { // of several tables
+			return foundRowsStay
+		}
 	case sqlscan.Create:
 		if j.flags&sqlscan.Combines != 0 {
 			return foundRowsStay
 		}
 	}
 	return foundRowsKept
+}
+
+// noteMultiTable marks an UPDATE or DELETE of several tables: it counts as a SELECT does.
+func noteMultiTable(st *sqlscan.Statement, sql []byte, mode sqlscan.Mode) {
+	lex := sqlscan.NewLexer(sql, mode)
+	lex.Next()
+	switch st.First {
+	case sqlscan.Update: // UPDATE a, b SET …, UPDATE a JOIN b … SET …
+		for t := lex.Next(); t.Kind != sqlscan.TokenEnd && !t.Is("set"); t = lex.Next() {
+			if isPunct(t, ',') || t.Is("join") {
+				st.Flags |= sqlscan.Combines
+				return
+			}
+		}
+	case sqlscan.Delete: // DELETE a FROM …, DELETE FROM a USING …
+		t := lex.Next()
+		for t.Is("low_priority") || t.Is("quick") || t.Is("ignore") {
+			t = lex.Next()
+		}
+		if !t.Is("from") {
+			st.Flags |= sqlscan.Combines
+			return
+		}
+		for t = lex.Next(); t.Kind != sqlscan.TokenEnd && !t.Is("where") && !t.Is("order") && !t.Is("limit"); t = lex.Next() {
+			if isPunct(t, ',') || t.Is("using") {
+				st.Flags |= sqlscan.Combines
+				return
+			}
+		}
+	}
 }
 
 // clearsConditions reports whether a command that was right and raised nothing has cleared what SHOW WARNINGS tells of
@@ -140,10 +174,10 @@ func (j *job) clearsConditions() bool {
 	case sqlscan.Set, sqlscan.Do, sqlscan.Select, sqlscan.With, sqlscan.Values, sqlscan.Prepare, sqlscan.Execute:
 		return j.readsTables()
 	case sqlscan.Show:
-		return j.flags&sqlscan.Warnings == 0 && showsTable(j.sql()) // SHOW COUNT(*) WARNINGS leaves what it counts
+		return j.code != wire.ComStmtPrepare && j.flags&sqlscan.Warnings == 0 && showsTable(j.sql()) // SHOW COUNT(*) WARNINGS leaves what it counts
 	case sqlscan.Begin, sqlscan.Start, sqlscan.Commit, sqlscan.Rollback, sqlscan.Savepoint, sqlscan.Release, sqlscan.Use, sqlscan.Deallocate,
 		sqlscan.Flush, sqlscan.Unlock, sqlscan.Kill, sqlscan.Get, sqlscan.XA, sqlscan.KeywordNone:
-		return j.code == wire.ComStmtPrepare && j.readsTables()
+		return false
 	}
 	return true
 }

@@ -1,9 +1,11 @@
 package proxy
 
 import (
+	"encoding/binary"
 	"errors"
 
 	"github.com/conntag/conntag/attribution"
+	"github.com/conntag/conntag/internal/sqlscan"
 	"github.com/conntag/conntag/pool"
 	"github.com/conntag/conntag/proxy/wire"
 )
@@ -156,6 +158,10 @@ func (s *Session) onEOF(r *reply) {
 	r.warned = r.warned || r.OK.Warnings != 0
 	if r.OK.Status&wire.StatusSessionState != 0 {
 		r.unexplained = true
+		if s.job.first == sqlscan.Set { // SET STATEMENT: only because all variables are tracked here
+			r.OK.Status &^= wire.StatusSessionState
+			binary.LittleEndian.PutUint16(r.Packet(r.buf[:r.off])[3:], uint16(r.OK.Status))
+		}
 	}
 	if s.job.touchesInsertID() { // an INSERT that returns rows, too
 		s.residue.insertIDStays(s.lease.Conn(), 0)

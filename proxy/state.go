@@ -29,7 +29,7 @@ type state struct {
 	multi    bool // several statements in one text are allowed
 	status   wire.Status
 	mode     sqlscan.Mode
-	userVars bool // user variables were mentioned
+	userVars bool // the command reads a user variable that was never set
 	pins     pinSet
 	inTrans  bool
 	// doubt is set when an ERR leaves open whether a transaction began: an ERR carries no status, and with

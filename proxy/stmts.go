@@ -47,6 +47,14 @@ const stmtHeader = 5
 
 // lookup finds the statement that a command names.
 func (s *Session) lookup(cmd command, where string) (*preparedStmt, *wire.ServerError) {
+	st, e := s.find(cmd, where)
+	if e != nil {
+		s.failedHere(e)
+	}
+	return st, e
+}
+
+func (s *Session) find(cmd command, where string) (*preparedStmt, *wire.ServerError) {
 	if len(cmd.payload) < stmtHeader {
 		return nil, &wire.ServerError{Code: mysql.ER_MALFORMED_PACKET, State: "HY000", Message: "Malformed communication packet"}
 	}
@@ -61,6 +69,7 @@ func (s *Session) lookup(cmd command, where string) (*preparedStmt, *wire.Server
 func (s *Session) stmtPrepare(cmd command) error {
 	sql := cmd.payload[1:]
 	st := sqlscan.Scan(sql, s.state.mode)
+	noteMultiTable(&st, sql, s.state.mode)
 	stmt := &preparedStmt{text: string(sql), read: s.state.reading(), account: s.callerOf(sql, &st), first: st.First, flags: st.Flags}
 	stmt.key = stmt.read.key(withoutOuterComments(sql, &st))
 	if mayTouchState(&st, true) {
@@ -68,8 +77,8 @@ func (s *Session) stmtPrepare(cmd command) error {
 	}
 	s.begin(stmt.account)
 	s.prepared.pending = stmt
-	s.job = job{code: wire.ComStmtPrepare, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare, flags: st.Flags & manyStatements}
-	s.state.userVars = s.state.userVars || st.Flags&sqlscan.UserVar != 0
+	s.job = job{code: wire.ComStmtPrepare, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare, first: st.First, flags: st.Flags & manyStatements}
+	s.state.userVars = st.Flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar(sql, s.state.mode)
 	if st.First == sqlscan.Kill {
 		return s.refuse(errKillAlone)
 	}
@@ -95,6 +104,7 @@ func (s *Session) stmtExecute(cmd command) error {
 	s.begin(stmt.account)
 	s.job = job{code: wire.ComStmtExecute, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, stmt: stmt,
 		first: stmt.first, flags: stmt.flags, effects: stmt.effects}
+	s.state.userVars = stmt.flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar([]byte(stmt.text), s.state.mode)
 	known, ok, err := s.backendStmt(stmt)
 	if !ok {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/conntag/conntag/internal/sqlscan"
 	"github.com/conntag/conntag/proxy/wire"
 )
 
@@ -29,6 +30,19 @@ func (s *settings) userVars() (n int) {
 		}
 	}
 	return n
+}
+
+// lacksUserVar reports whether the text mentions a user variable that is not in the set.
+func (s *settings) lacksUserVar(sql []byte, mode sqlscan.Mode) bool {
+	lex := sqlscan.NewLexer(sql, mode)
+	for t := lex.Next(); t.Kind != sqlscan.TokenEnd; t = lex.Next() {
+		if t.Kind == sqlscan.TokenUserVar {
+			if _, known := s.get(userVarName(t.Ident())); !known {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unresolved names the user variables whose values are only on the connection.
