@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"reservation/mysqlstore": {"reservation", "github.com/go-sql-driver/mysql"},
 	"reservation/redisstore": {"reservation", "github.com/redis/go-redis"},
 	"proxy": {"proxy/wire", "pool", "attribution", "internal/sqlscan",
-		"github.com/go-mysql-org/go-mysql", "github.com/pingcap/tidb/pkg/parser"},
+		"github.com/go-mysql-org/go-mysql", "github.com/pingcap/tidb/pkg/parser", "golang.org/x/sys/unix"},
 	"proxy/wiretest":   {"proxy/wire", "github.com/go-mysql-org/go-mysql"},
 	"internal/metrics": {"proxy", "pool", "attribution", "reservation", "github.com/prometheus/client_golang"},
 	"internal/admin":   {"proxy", "pool", "attribution"},

@@ -47,6 +47,7 @@ func (s *Session) lend() error {
 	var err error
 	s.lease, err = s.srv.pool.Acquire(context.Background(), s.kind(), &s.meter, s.prefer)
 	s.srv.hangups.remove(s)
+	s.view.moves.Add(1)
 	if errors.Is(err, pool.ErrWaitTimeout) {
 		s.meter.TimedOut()
 	}

@@ -38,6 +38,7 @@ const trackers = "SET SESSION session_track_system_variables='*',session_track_s
 type backendConn struct {
 	net.Conn
 	raw      syscall.RawConn // nil under TLS
+	socket   syscall.RawConn // the plain socket, also under TLS
 	id       uint32          // the server's own connection id
 	schema   string
 	settings *settings
@@ -159,11 +160,13 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (con
 		return nil, errNoTracking
 	}
 	conn = &backendConn{Conn: tap.Conn, id: c.GetConnectionID(), counts: &b.counts, trace: trace{insertIDKnown: true}}
+	if sc, ok := tap.Conn.(syscall.Conn); ok {
+		conn.socket, err = sc.SyscallConn()
+	}
 	if tlsConfig != nil {
 		conn.Conn = c.Conn.Conn
-	} else if sc, ok := tap.Conn.(syscall.Conn); ok {
-		conn.raw, err = sc.SyscallConn()
-		conn.call.try = conn.tryCall
+	} else if conn.socket != nil {
+		conn.raw, conn.call.try = conn.socket, conn.tryCall
 	}
 	if err == nil && b.server.Load() == nil {
 		var info *serverInfo

@@ -134,6 +134,7 @@ func (s *Session) clear() {
 	s.residue.end()
 	s.residue = newResidue()
 	s.notePins()
+	s.setWaitTimeout()
 }
 
 // setOption is COM_SET_OPTION: it allows or forbids several statements in one text. It is session state like any

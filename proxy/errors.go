@@ -71,29 +71,34 @@ func endsConnection(code uint16) bool {
 // gone reports whether err is only a peer that closed its connection.
 func gone(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, os.ErrDeadlineExceeded) || isReset(err)
+		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, errClientGone) || isReset(err)
 }
 
 var (
-	errMalformedReply       = errors.New("reply makes no sense; the connection has lost step")
-	errBackendEnded         = errors.New("backend ended the connection with an error")
+	errMalformedReply  = errors.New("reply makes no sense; the connection has lost step")
+	errBackendEnded    = errors.New("backend ended the connection with an error")
+	errBackendLeft     = errors.New("backend closed the connection that the session held at rest")
+	errIdleTooLong     = errors.New("client was idle for longer than wait_timeout")
+	errUnaskedReply    = errors.New("backend sent more than the reply")
+	errShuttingDown    = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag is shutting down; connect again"}
+	errLostBackend     = &wire.ServerError{Code: mysql.ER_NET_READ_ERROR, State: "08S01", Message: "conntag: lost connection to the backend during query"}
+	errLostWithState   = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag: lost the backend connection that held this session's transaction or state; connect again"}
+	errInternal        = &wire.ServerError{Code: mysql.ER_UNKNOWN_ERROR, State: "HY000", Message: "conntag: internal error in this session; it is logged, connect again"}
+	errUnknownCommand  = &wire.ServerError{Code: mysql.ER_UNKNOWN_COM_ERROR, State: "08S01", Message: "Unknown command"}
+	errKillAlone       = &wire.ServerError{Code: mysql.ER_NOT_SUPPORTED_YET, State: "42000", Message: "conntag answers KILL itself, by the ids that its clients know: send it alone and as text"}
+	errTooManyClients  = &wire.ServerError{Code: mysql.ER_CON_COUNT_ERROR, State: "08004", Message: "Too many connections"}
+	errPacketTooLarge  = &wire.ServerError{Code: mysql.ER_NET_PACKET_TOO_LARGE, State: "08S01", Message: "Got a packet bigger than 'max_allowed_packet' bytes"}
+	errOutOfOrder      = &wire.ServerError{Code: mysql.ER_NET_PACKETS_OUT_OF_ORDER, State: "08S01", Message: "Got packets out of order"}
+	errBadHandshake    = &wire.ServerError{Code: mysql.ER_HANDSHAKE_ERROR, State: "08S01", Message: "Bad handshake"}
+	errCompression     = &wire.ServerError{Code: mysql.ER_HANDSHAKE_ERROR, State: "08S01", Message: "Bad handshake: conntag does not offer compression; switch it off in the client"}
+	errSecureTransport = &wire.ServerError{Code: 3159, State: "HY000", Message: "Connections using insecure transport are prohibited: conntag's tls.mode is required"}
+)
+
+var (
 	errVariablesLost        = errors.New("user variables died with their backend connection")
 	errReleased             = fmt.Errorf("statement released the connection: %w", io.EOF)
-	errUnaskedReply         = errors.New("backend sent more than the reply")
-	errShuttingDown         = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag is shutting down; connect again"}
-	errLostBackend          = &wire.ServerError{Code: mysql.ER_NET_READ_ERROR, State: "08S01", Message: "conntag: lost connection to the backend during query"}
-	errLostWithState        = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag: lost the backend connection that held this session's transaction or state; connect again"}
-	errInternal             = &wire.ServerError{Code: mysql.ER_UNKNOWN_ERROR, State: "HY000", Message: "conntag: internal error in this session; it is logged, connect again"}
-	errUnknownCommand       = &wire.ServerError{Code: mysql.ER_UNKNOWN_COM_ERROR, State: "08S01", Message: "Unknown command"}
 	errDiagnosticsElsewhere = &wire.ServerError{Code: mysql.ER_NOT_SUPPORTED_YET, State: "42000", Message: "conntag: these diagnostics are on a backend connection that serves somebody else now; send this alone as SHOW WARNINGS, or in the transaction of the statement it is about"}
 	errNoTypes              = &wire.ServerError{Code: mysql.ER_WRONG_ARGUMENTS, State: "HY000", Message: "Incorrect arguments to mysqld_stmt_execute"}
-	errKillAlone            = &wire.ServerError{Code: mysql.ER_NOT_SUPPORTED_YET, State: "42000", Message: "conntag answers KILL itself, by the ids that its clients know: send it alone and as text"}
-	errTooManyClients       = &wire.ServerError{Code: mysql.ER_CON_COUNT_ERROR, State: "08004", Message: "Too many connections"}
-	errPacketTooLarge       = &wire.ServerError{Code: mysql.ER_NET_PACKET_TOO_LARGE, State: "08S01", Message: "Got a packet bigger than 'max_allowed_packet' bytes"}
-	errOutOfOrder           = &wire.ServerError{Code: mysql.ER_NET_PACKETS_OUT_OF_ORDER, State: "08S01", Message: "Got packets out of order"}
-	errBadHandshake         = &wire.ServerError{Code: mysql.ER_HANDSHAKE_ERROR, State: "08S01", Message: "Bad handshake"}
-	errCompression          = &wire.ServerError{Code: mysql.ER_HANDSHAKE_ERROR, State: "08S01", Message: "Bad handshake: conntag does not offer compression; switch it off in the client"}
-	errSecureTransport      = &wire.ServerError{Code: 3159, State: "HY000", Message: "Connections using insecure transport are prohibited: conntag's tls.mode is required"}
 )
 
 // Codes from 2000 on are the client library's own: MariaDB's C client takes an ERR packet with one of them for malformed.

@@ -1,10 +1,11 @@
 package proxy
 
 import (
-	"errors"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // hangupInterval is how soon a client that hangs up while it waits for a backend connection leaves the queue.
@@ -57,7 +58,7 @@ func (w *hangupWatch) run() {
 		// wait that it was looked at in.
 		w.mu.Lock()
 		for s := range w.waiting {
-			if s.client.hungUp() {
+			if hungUp(s.client.socket) {
 				s.srv.pool.Abandon(&s.meter, clientError(errClientGone))
 			}
 		}
@@ -65,17 +66,17 @@ func (w *hangupWatch) run() {
 	}
 }
 
-// hungUp reports whether the client has closed its connection. It looks and does not wait; bytes that a client
-// sent ahead mean that it is alive.
-func (c *clientConn) hungUp() bool {
-	if c.socket == nil {
+// hungUp reports whether the peer has closed its connection or half of it. It looks and does not wait. Bytes that it sent
+// ahead, such as COM_QUIT or a TLS alert, don't hide the end behind them.
+func hungUp(socket syscall.RawConn) bool {
+	if socket == nil {
 		return false
 	}
 	gone := false
-	err := c.socket.Control(func(fd uintptr) {
-		var one [1]byte
-		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		gone = n == 0 && err == nil || err != nil && !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
+	err := socket.Control(func(fd uintptr) {
+		look := []unix.PollFd{{Fd: int32(fd), Events: peerClosed}}
+		n, err := unix.Poll(look, 0)
+		gone = err == nil && n > 0 && look[0].Revents&(peerClosed|unix.POLLHUP|unix.POLLERR) != 0
 	})
 	return gone || err != nil
 }

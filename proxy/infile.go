@@ -1,6 +1,10 @@
 package proxy
 
 import (
+	"errors"
+	"os"
+	"time"
+
 	"github.com/conntag/conntag/attribution"
 	"github.com/conntag/conntag/proxy/wire"
 )
@@ -21,13 +25,13 @@ func (s *Session) sendFile(b *backendConn, r *reply) error {
 // copyPackets forwards packets up to and including an empty one, and returns the number of the next.
 func (c *clientConn) copyPackets(b *backendConn) (next byte, err error) {
 	for {
-		if err := c.need(wire.HeaderLen); err != nil {
+		if err := c.needAwake(wire.HeaderLen); err != nil {
 			return 0, noEOF(err)
 		}
 		size, seq := wire.PayloadLen(c.in[c.from:]), c.in[c.from+3]
 		for left := wire.HeaderLen + size; left > 0; {
 			if c.from == len(c.in) {
-				if err := c.fill(1); err != nil {
+				if err := c.needAwake(1); err != nil {
 					return 0, noEOF(err)
 				}
 			}
@@ -40,6 +44,19 @@ func (c *clientConn) copyPackets(b *backendConn) (next byte, err error) {
 		}
 		if size == 0 {
 			return seq + 1, nil
+		}
+	}
+}
+
+// needAwake is need in the middle of a command, where a session that is woken has nothing to look at.
+func (c *clientConn) needAwake(n int) error {
+	for {
+		err := c.need(n)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if err := c.SetReadDeadline(time.Time{}); err != nil {
+			return clientError(err)
 		}
 	}
 }

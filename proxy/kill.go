@@ -67,22 +67,11 @@ func (s *Session) killID(id uint32, queryOnly bool) error {
 	return s.sendOK(s.job.nextSeq)
 }
 
-// interrupt kills what the session runs at the backend now. The session can't give its connection back meanwhile, so
-// that the blow never falls on the next one's statement.
+// interrupt kills what the session runs at the backend now.
 func (s *Server) interrupt(target *Session) error {
-	s.killing <- struct{}{}
-	defer func() { <-s.killing }()
-	b := target.view.backend.Load()
-	if b == nil || !target.view.backend.CompareAndSwap(b, busyKilling) {
-		return nil
-	}
-	defer target.view.backend.Store(b)
-	own, err := s.dial(s.ctx, target.login.kind)
-	if err != nil {
-		return err
-	}
-	defer own.close()
-	return own.exec(internalTimeout, queryCommand("KILL QUERY "+strconv.FormatUint(uint64(b.id), 10)))
+	k := killer{srv: s}
+	defer k.close()
+	return k.interrupt(target)
 }
 
 // busyKilling stands in a session's view while somebody kills its statement.
@@ -93,7 +82,7 @@ func (s *Session) leave(b *backendConn) {
 	if s.view.backend.CompareAndSwap(b, nil) {
 		return
 	}
-	s.srv.killing <- struct{}{}
-	<-s.srv.killing
+	s.killed.Lock()
+	defer s.killed.Unlock()
 	s.view.backend.Store(nil)
 }

@@ -35,7 +35,7 @@ func (s *Session) exchange() error {
 	}
 	if err := s.relay(b, r); err != nil {
 		if sideOf(err) == SideClient {
-			s.dropLease() // the rest of the reply is still on the connection
+			s.abandon() // the rest of the reply is still on the connection
 			return err
 		}
 		return s.lost(err, r.begun)

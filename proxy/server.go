@@ -49,7 +49,7 @@ type Server struct {
 	listener net.Listener
 	sessions sessionTable
 	hangups  hangupWatch
-	killing  chan struct{} // one at a time, see kill
+	sweep    sweep
 	probe    probe
 	draining atomic.Bool
 	closing  sync.Once
@@ -63,7 +63,7 @@ type connectCounters struct{ ok, auth, tls, limit, protocol atomic.Uint64 }
 
 // New builds a server; it opens nothing yet.
 func New(o Options) (*Server, error) {
-	s := &Server{cfg: o.Config, log: o.Log, users: map[string]*credential{}, killing: make(chan struct{}, 1), started: time.Now()}
+	s := &Server{cfg: o.Config, log: o.Log, users: map[string]*credential{}, started: time.Now()}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -93,6 +93,7 @@ func New(o Options) (*Server, error) {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.sessions.byID = map[uint32]*Session{}
 	s.hangups.start()
+	s.sweep.start(s)
 	s.pool = pool.New(o.Backend.Name, o.Pool, pool.Hooks[kind, *backendConn]{
 		Dial:  s.dial,
 		Close: (*backendConn).close,
@@ -181,7 +182,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	s.cancel()
 	err = errors.Join(err, s.pool.Close(context.WithoutCancel(ctx)))
-	s.closing.Do(s.hangups.close)
+	s.closing.Do(func() {
+		s.hangups.close()
+		s.sweep.close()
+	})
 	return err
 }
 

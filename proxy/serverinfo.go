@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/client"
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -27,6 +28,7 @@ type serverInfo struct {
 	tracksAll    bool
 	tracksSchema bool
 	fallback     charset // what the server takes for an id it does not know
+	waitTimeout  time.Duration
 }
 
 // charset is the state that a login's collation id stands for.
@@ -42,7 +44,7 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 		refused:      map[byte]string{},
 	}
 	r, err := c.Execute("SELECT @@global.max_allowed_packet, @@global.character_set_client, @@global.collation_connection, @@global.sql_mode, @@global.autocommit, " +
-		"@@global.session_track_system_variables, @@global.session_track_schema")
+		"@@global.session_track_system_variables, @@global.session_track_schema, @@global.wait_timeout")
 	if err != nil {
 		return nil, fmt.Errorf("read server variables: %w", err)
 	}
@@ -74,6 +76,9 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 	}
 	if schema, err := r.GetInt(0, 6); err == nil {
 		info.tracksSchema = schema != 0
+	}
+	if seconds, err := r.GetInt(0, 7); err == nil {
+		info.waitTimeout = time.Duration(seconds) * time.Second
 	}
 	if r, err = c.Execute("SELECT id, collation_name, character_set_name FROM information_schema.collations WHERE id BETWEEN 1 AND 255"); err != nil {
 		return nil, fmt.Errorf("read collations: %w", err)

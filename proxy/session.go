@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,8 @@ type Session struct {
 	job      job
 	reply    reply
 	view     sessionView
+	mark     mark
+	killed   sync.Mutex // held while somebody kills its statement
 }
 
 // loginState is what the login fixed; COM_CHANGE_USER fixes it anew.
@@ -55,6 +58,12 @@ type sessionView struct {
 	pins       atomic.Uint32
 	backend    atomic.Pointer[backendConn]
 	statements atomic.Uint64
+	// moves grows with every command that arrives and every wait that ends: a session is where it was when it didn't.
+	moves atomic.Uint64
+	// expired is the value of moves at which the session was found idle for too long.
+	expired atomic.Uint64
+	// waitTimeout is the session's wait_timeout; 0 before the login.
+	waitTimeout atomic.Int64
 }
 
 // run serves the client until it quits, its connection breaks or the server drains. It owns the connection.
@@ -75,10 +84,9 @@ func (s *Session) serve() error {
 		}
 		cmd, err := s.client.readCommand(s.srv.maxPacket())
 		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded) && s.lease.Valid():
-			// The server drains, but this session is not at a safe point yet.
-			if err := s.client.SetReadDeadline(time.Time{}); err != nil {
-				return clientError(err)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			if err := s.woken(); err != nil {
+				return err
 			}
 			continue
 		case err != nil:
@@ -86,6 +94,7 @@ func (s *Session) serve() error {
 		case cmd.code() == wire.ComQuit:
 			return nil
 		}
+		s.view.moves.Add(1)
 		if err := s.dispatch(cmd); err != nil {
 			return err
 		}
@@ -102,6 +111,8 @@ func (s *Session) end(err error) {
 		_ = s.client.send(1, errOutOfOrder.Append(nil))
 	case sideOf(err) == SideClient && gone(err):
 		s.log.Debug("client left", "session", s.id, "error", err)
+	case errors.Is(err, errIdleTooLong):
+		s.log.Info("session ended", "session", s.id, "error", err)
 	default:
 		s.log.Warn("session ended", "session", s.id, "side", sideOf(err).String(), "error", err)
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -49,10 +50,12 @@ func (t *sessionTable) get(id uint32) *Session {
 	return t.byID[id]
 }
 
-func (t *sessionTable) all() []*Session {
+func (t *sessionTable) all() []*Session { return t.appendAll(nil) }
+
+func (t *sessionTable) appendAll(list []*Session) []*Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := make([]*Session, 0, len(t.byID))
+	list = slices.Grow(list, len(t.byID))
 	for _, s := range t.byID {
 		list = append(list, s)
 	}

@@ -30,6 +30,7 @@ func (s *Session) tracked(e wire.Track, unexplained *bool) {
 			s.residue.insertIDStays(s.lease.Conn(), 0)
 		} else {
 			s.state.setVariable(name, string(e.Value))
+			s.noteWaitTimeout(name)
 		}
 	case wire.TrackStateChange:
 		*unexplained = true
