@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/conntag/conntag/proxy/wire"
@@ -29,8 +30,9 @@ type clientConn struct {
 	socket    syscall.RawConn // the plain socket, also under TLS
 	encrypted bool
 	counts    *trafficCounts
-	small     *[bufferSize]byte // nil while parked
-	in        []byte            // the bytes read and not yet consumed are in[from:]
+	source    atomic.Pointer[net.TCPAddr] // where a load balancer says that the client is; nil: it says nothing
+	small     *[bufferSize]byte           // nil while parked
+	in        []byte                      // the bytes read and not yet consumed are in[from:]
 	from      int
 	tryRd     func(fd uintptr) bool
 	readN     int

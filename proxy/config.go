@@ -18,6 +18,11 @@ type Config struct {
 	MaxClientConnections int           `yaml:"max_client_connections"`
 	HandshakeTimeout     time.Duration `yaml:"handshake_timeout"`
 	DrainTimeout         time.Duration `yaml:"drain_timeout"`
+	// Keepalive is after how much silence a client's machine is asked whether it is still there; after as much again
+	// without an answer it is gone. 0 never asks.
+	Keepalive time.Duration `yaml:"keepalive"`
+	// ProxyProtocol are the networks of load balancers whose PROXY headers are believed.
+	ProxyProtocol []string `yaml:"proxy_protocol"`
 	// ServerVersion is what the greeting says; empty means the backend's own, since drivers behave by it.
 	ServerVersion string    `yaml:"server_version"`
 	TLS           ClientTLS `yaml:"tls"`
@@ -72,6 +77,7 @@ func DefaultConfig() Config {
 		MaxClientConnections: 10000,
 		HandshakeTimeout:     10 * time.Second,
 		DrainTimeout:         30 * time.Second,
+		Keepalive:            30 * time.Second,
 		TLS:                  ClientTLS{Mode: "off"},
 	}
 }
@@ -99,6 +105,9 @@ func (c Config) Validate() []error {
 	p.check(c.MaxClientConnections > 0, "max_client_connections: must be at least 1, is %d; the default is 10000", c.MaxClientConnections)
 	p.check(c.HandshakeTimeout > 0, "handshake_timeout: must be positive, is %s; write for example 10s", c.HandshakeTimeout)
 	p.check(c.DrainTimeout > 0, "drain_timeout: must be positive, is %s; write for example 30s", c.DrainTimeout)
+	p.check(c.Keepalive == 0 || c.Keepalive >= minKeepalive,
+		"keepalive: must be %s or more, is %s; 0s never asks, or write for example 30s", minKeepalive, c.Keepalive)
+	p.networks("proxy_protocol", c.ProxyProtocol)
 	p.oneOf("tls.mode", c.TLS.Mode, clientTLSModes)
 	if c.TLS.Mode == "preferred" || c.TLS.Mode == "required" {
 		p.check(c.TLS.CertFile != "", "tls.cert_file: needed when tls.mode is %s", c.TLS.Mode)
@@ -135,11 +144,7 @@ func (u User) Validate() []error {
 		}
 		p.check(u.BackendUser != "", "backend_user: needed with auth_string, since the plain password for the backend is not known")
 	}
-	for i, n := range u.Networks {
-		if _, err := netip.ParsePrefix(n); err != nil {
-			p = append(p, fmt.Errorf("networks.%d: %q is not a network; write for example 10.0.0.0/8", i, n))
-		}
-	}
+	p.networks("networks", u.Networks)
 	p.check(u.MaxConnections >= 0, "max_connections: must not be negative, is %d", u.MaxConnections)
 	return p
 }
@@ -159,6 +164,14 @@ func (p *problems) hostPort(path, addr, example string) {
 		err = errors.New("bad")
 	}
 	p.check(err == nil, "%s: %q is not host:port; write for example %s", path, addr, example)
+}
+
+func (p *problems) networks(path string, list []string) {
+	for i, n := range list {
+		if _, err := netip.ParsePrefix(n); err != nil {
+			*p = append(*p, fmt.Errorf("%s.%d: %q is not a network; write for example 10.0.0.0/8", path, i, n))
+		}
+	}
 }
 
 func (p *problems) oneOf(path, value string, words []string) {

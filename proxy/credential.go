@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,7 +21,7 @@ import (
 type credential struct {
 	cfg      User
 	secret   *secret
-	networks []netip.Prefix
+	networks networks
 	open     atomic.Int64 // sessions logged in
 }
 
@@ -35,20 +34,14 @@ func newCredential(u User) (*credential, error) {
 		}
 		c.secret = s
 	}
-	for _, n := range u.Networks {
-		p, err := netip.ParsePrefix(n)
-		if err != nil {
-			return nil, err
-		}
-		c.networks = append(c.networks, p)
-	}
-	return c, nil
+	var err error
+	c.networks, err = parseNetworks(u.Networks)
+	return c, err
 }
 
 // allows reports whether a client may come from addr; a unix socket has no address and is local.
 func (c *credential) allows(addr netip.Addr) bool {
-	return len(c.networks) == 0 || !addr.IsValid() ||
-		slices.ContainsFunc(c.networks, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
+	return len(c.networks) == 0 || !addr.IsValid() || c.networks.contain(addr)
 }
 
 // plugin is what this user must log in with; empty when either will do.

@@ -85,7 +85,7 @@ func (s *Session) readLogin(c *wire.Conn, g *wire.Greeting) (*wire.Login, error)
 	if err := c.WritePacket(g.Append(nil)); err != nil {
 		return nil, clientError(err)
 	}
-	p, err := c.ReadPacket(maxLoginPacket)
+	p, err := s.readFirst(c)
 	if err != nil {
 		return nil, s.badLogin(c, err)
 	}

@@ -34,6 +34,7 @@ type Server struct {
 	cfg         Config
 	log         *slog.Logger
 	tls         *tls.Config
+	balancers   networks // whose PROXY headers are believed
 	keys        loginKeys
 	users       map[string]*credential
 	first       *credential // the backend is looked at with the first user's login
@@ -70,6 +71,9 @@ func New(o Options) (*Server, error) {
 	var err error
 	if s.tls, err = o.Config.TLS.config(); err != nil {
 		return nil, fmt.Errorf("proxy.tls: %w", err)
+	}
+	if s.balancers, err = parseNetworks(o.Config.ProxyProtocol); err != nil {
+		return nil, fmt.Errorf("proxy.proxy_protocol: %w", err)
 	}
 	if s.backend, err = newBackend(o.Backend); err != nil {
 		return nil, err
@@ -118,7 +122,8 @@ func (s *Server) now() time.Duration { return time.Since(s.started) }
 
 // Listen binds the client port.
 func (s *Server) Listen() error {
-	l, err := net.Listen("tcp", s.cfg.Listen)
+	lc := listenConfig(s.cfg.Keepalive)
+	l, err := lc.Listen(s.ctx, "tcp", s.cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("listen for clients: %w", err)
 	}
