@@ -361,3 +361,21 @@ func TestLongStatementsOfClientsThatAreThereAreLeftAlone(t *testing.T) {
 		}
 	}
 }
+
+// The server gives up a client that takes nothing, after net_write_timeout. So must we, or the lease is out for ever.
+func TestClientThatTakesNothingIsGivenUpAfterTheServerDid(t *testing.T) {
+	h := newHouse(t, 1)
+	c := h.rawClient(t)
+	c.query(t, "SET net_write_timeout=1")
+	if _, err := c.Write(framed(wire.ComQuery, "SELECT REPEAT('x',10000) FROM seq_1_to_1000000")); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	expectInUse(t, h, 1)
+	eventually(t, "the lease is back", func() bool { return h.Snapshot().Pools[0].Stat.InUse == 0 })
+	if took := time.Since(start); took < 5*time.Second {
+		t.Errorf("given up after %s", took)
+	}
+	expectAtRest(t, h)
+	_ = c.Close()
+}

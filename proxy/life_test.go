@@ -2,7 +2,6 @@ package proxy_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"net"
 	"os"
@@ -95,38 +94,6 @@ func TestManyShortClientsReuseTheBackends(t *testing.T) {
 	eventually(t, "all are gone", func() bool { return h.Snapshot().ClientConnections == 0 })
 	if dials := h.Snapshot().Pools[0].Stat.Dials; dials > 8 {
 		t.Errorf("%d dials for 100 clients over 4 connections", dials)
-	}
-}
-
-func TestDeadBackendsAreReplacedBeforeUse(t *testing.T) {
-	own := mariadbtest.Run(t, mariadbtest.WithFlags("--wait-timeout=1"), mariadbtest.WithDatabase("app"))
-	h := newHouse(t, 3, func(o *options) { o.Backend.Address = own.Addr() })
-	h.schema = "app"
-	clients := make([]*sql.Conn, 3)
-	for i := range clients {
-		clients[i] = h.client(t)
-		exec(t, clients[i], "BEGIN")
-	}
-	for _, c := range clients {
-		exec(t, c, "COMMIT")
-	}
-	direct := open(t, own.DSN(""))
-	eventually(t, "the server has timed them out", func() bool {
-		return value(t, direct, "SELECT COUNT(*) FROM information_schema.processlist WHERE db='app'") == "0"
-	})
-	for _, c := range clients {
-		expect(t, c, "1", "SELECT 1")
-		exec(t, c, "BEGIN")
-	}
-
-	// In a transaction there is no replacement: the client must hear of it, from PING too.
-	eventually(t, "the server has timed the transactions out", func() bool {
-		return value(t, direct, "SELECT COUNT(*) FROM information_schema.processlist WHERE db='app'") == "0"
-	})
-	for _, c := range clients {
-		if err := c.PingContext(context.Background()); err == nil {
-			t.Error("a ping claims the health of a transaction that is gone")
-		}
 	}
 }
 

@@ -117,6 +117,7 @@ func (s *Session) flush(r *reply) error {
 	s.meter.Enter(attribution.Sending, s.srv.now())
 	_, err := s.client.Write(r.buf[r.sent:r.off])
 	s.meter.Enter(attribution.Executing, s.srv.now())
+	s.view.moves.Add(1)
 	r.begun = true
 	r.bytes += r.off - r.sent
 	r.end = copy(r.buf, r.buf[r.off:r.end])

@@ -7,9 +7,14 @@ import (
 	"github.com/conntag/conntag/attribution"
 )
 
-// sweepInterval is how often all sessions are looked at. One look costs some ten nanoseconds for an idle session, so
-// ten thousand of them take about a thousandth of a processor.
+// sweepInterval is how often all sessions are looked at. A look at ten thousand idle ones takes 0.3 ms, a thousandth of
+// a processor.
 const sweepInterval = 250 * time.Millisecond
+
+// stuckAfter is for clients that take nothing of a result and don't leave, for want of a network perhaps. Servers give
+// them up after net_write_timeout, which they count by what we take, and close the connection; this is how long a client
+// may take for a few ten kilobytes after that.
+const stuckAfter = 5 * time.Second
 
 // sweep looks after sessions whose own goroutine can't: it waits for the backend while the client dies, or for the client
 // while the backend closes the connection that the session holds, or while the client outstays its wait_timeout. What
@@ -79,7 +84,7 @@ func (w *sweep) once() {
 }
 
 func (w *sweep) look(s *Session, now time.Duration) {
-	m := &s.mark
+	m := &s.view.mark
 	if moves := s.view.moves.Load(); moves != m.moves {
 		*m = mark{moves: moves, since: now}
 		return
@@ -98,7 +103,7 @@ func (w *sweep) look(s *Session, now time.Duration) {
 
 // lookAtHold is for a session with a backend connection.
 func (w *sweep) lookAtHold(s *Session, b *backendConn, now time.Duration) {
-	m := &s.mark
+	m := &s.view.mark
 	standing := s.meter.Standing(now)
 	switch {
 	case !standing.Holding:
@@ -106,6 +111,10 @@ func (w *sweep) lookAtHold(s *Session, b *backendConn, now time.Duration) {
 		if now-m.since >= abandonedAfter && now >= m.killAt && hungUp(s.client.socket) {
 			m.killAt = now + killAgainAfter
 			w.abandoned = append(w.abandoned, abandonedStatement{s, m.moves})
+		}
+	case standing.Phase == attribution.Sending:
+		if now-m.since >= stuckAfter && hungUp(b.socket) {
+			_ = s.client.Close()
 		}
 	case standing.Phase == attribution.IdleInTransaction, standing.Phase == attribution.Pinned:
 		if hungUp(b.socket) {
@@ -116,7 +125,7 @@ func (w *sweep) lookAtHold(s *Session, b *backendConn, now time.Duration) {
 
 // lookAtIdle is for a session without a backend connection: its client is not heard of, or it waits in the queue.
 func (w *sweep) lookAtIdle(s *Session, now time.Duration) {
-	m := &s.mark
+	m := &s.view.mark
 	limit := time.Duration(s.view.waitTimeout.Load())
 	if limit == 0 || now-max(m.since, m.busy) < limit {
 		return

@@ -71,6 +71,7 @@ var badFiles = map[string][]string{
 	"sense_admin_host":          {`:5: admin.allowed_hosts[0]: "http://conntag:6080" is not a host name; write it without scheme, port or wildcard`},
 	"sense_admin_listen":        {`:5: admin.listen: "127.0.0.1:http-alt" is not host:port; write for example 127.0.0.1:6080`},
 	"sense_empty":               {`:1: users: names nobody, so no client could log in; add at least one user`},
+	"sense_keepalive":           {`:5: proxy.keepalive: must be 3s or more, is 1s; 0s never asks, or write for example 30s`},
 	"sense_listen":              {`:5: proxy.listen: "6033" is not host:port; write for example 127.0.0.1:6033`},
 	"sense_log": {
 		`:5: log.level: "loud" is unknown; one of: debug, info, warn, error`,
@@ -82,6 +83,7 @@ var badFiles = map[string][]string{
 	},
 	"sense_no_users":        {`:1: users: names nobody, so no client could log in; add at least one user`},
 	"sense_no_users_listed": {`:1: users: names nobody, so no client could log in; add at least one user`},
+	"sense_proxy_protocol":  {`:5: proxy.proxy_protocol[1]: "10.0.0.5" is not a network; write for example 10.0.0.0/8`},
 	"sense_same_listen":     {`:1: admin.listen: 127.0.0.1:6080 is also proxy.listen; give the admin API a port of its own`},
 	"sense_tls_files": {
 		`:5: proxy.tls.cert_file: needed when tls.mode is required`,
