@@ -379,3 +379,44 @@ func TestClientThatTakesNothingIsGivenUpAfterTheServerDid(t *testing.T) {
 	expectAtRest(t, h)
 	_ = c.Close()
 }
+
+// The server drains by waking the sessions that wait for a command; one that waits for a file does not.
+func TestShutdownLetsAFileFinish(t *testing.T) {
+	h := newHouse(t, 1)
+	direct := open(t, server.DSN(h.schema))
+	exec(t, direct, "CREATE TABLE t (id INT)")
+	login := directLogin()
+	login.Schema, login.Capabilities = h.schema, wiretest.PlainCapabilities|wire.LocalFiles
+	c := h.loggedIn(t, login)
+	if err := c.Send(wire.ComQuery, "LOAD DATA LOCAL INFILE 'x' INTO TABLE t"); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := c.Next(); err != nil || string(p) != "\xfbx" {
+		t.Fatalf("got %q, %v", p, err)
+	}
+	down := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), soon)
+		defer cancel()
+		down <- h.Shutdown(ctx)
+	}()
+	eventually(t, "no new client is accepted", func() bool {
+		conn, err := net.Dial("tcp", h.Addr().String())
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	})
+	for _, part := range []string{"1\n2\n", "3\n", ""} {
+		if err := c.WritePacket([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p, err := c.Next(); err != nil || p[0] != wire.OKHeader {
+		t.Errorf("got %q, %v", p, err)
+	}
+	if err := <-down; err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+	expect(t, direct, "3", "SELECT COUNT(*) FROM t")
+}
