@@ -160,13 +160,11 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (con
 		return nil, errNoTracking
 	}
 	conn = &backendConn{Conn: tap.Conn, id: c.GetConnectionID(), counts: &b.counts, trace: trace{insertIDKnown: true}}
-	if sc, ok := tap.Conn.(syscall.Conn); ok {
-		conn.socket, err = sc.SyscallConn()
-	}
 	if tlsConfig != nil {
 		conn.Conn = c.Conn.Conn
-	} else if conn.socket != nil {
-		conn.raw, conn.call.try = conn.socket, conn.tryCall
+	} else if sc, ok := tap.Conn.(syscall.Conn); ok {
+		conn.raw, err = sc.SyscallConn()
+		conn.call.try = conn.tryCall
 	}
 	if err == nil && b.server.Load() == nil {
 		var info *serverInfo
@@ -181,6 +179,7 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (con
 		_ = c.Close()
 		return nil, err
 	}
+	conn.socket = socketOf(tap.Conn)
 	return conn, conn.SetDeadline(time.Time{})
 }
 

@@ -45,11 +45,8 @@ type clientConn struct {
 
 func newClientConn(conn net.Conn, counts *trafficCounts) *clientConn {
 	c := &clientConn{Conn: conn, counts: counts}
-	if sc, ok := conn.(syscall.Conn); ok {
-		if raw, err := sc.SyscallConn(); err == nil {
-			c.raw, c.socket = raw, raw
-		}
-	}
+	c.socket = socketOf(conn)
+	c.raw = c.socket
 	c.tryRd, c.tryWr = c.tryRead, c.tryWrite
 	return c
 }

@@ -77,8 +77,6 @@ func gone(err error) bool {
 var (
 	errMalformedReply  = errors.New("reply makes no sense; the connection has lost step")
 	errBackendEnded    = errors.New("backend ended the connection with an error")
-	errBackendLeft     = errors.New("backend closed the connection that the session held at rest")
-	errIdleTooLong     = errors.New("client was idle for longer than wait_timeout")
 	errUnaskedReply    = errors.New("backend sent more than the reply")
 	errShuttingDown    = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag is shutting down; connect again"}
 	errLostBackend     = &wire.ServerError{Code: mysql.ER_NET_READ_ERROR, State: "08S01", Message: "conntag: lost connection to the backend during query"}

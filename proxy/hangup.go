@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"net"
 	"sync"
 	"syscall"
 	"time"
@@ -64,6 +65,16 @@ func (w *hangupWatch) run() {
 		}
 		w.mu.Unlock()
 	}
+}
+
+// socketOf is the socket under conn; nil when conn is none.
+func socketOf(conn net.Conn) syscall.RawConn {
+	if sc, ok := conn.(syscall.Conn); ok {
+		if raw, err := sc.SyscallConn(); err == nil {
+			return raw
+		}
+	}
+	return nil
 }
 
 // hungUp reports whether the peer has closed its connection or half of it. It looks and does not wait. Bytes that it sent

@@ -2,11 +2,17 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"time"
 
 	"github.com/conntag/conntag/attribution"
 	"github.com/conntag/conntag/proxy/wire"
+)
+
+var (
+	errBackendLeft = errors.New("backend closed the connection that the session held at rest")
+	errIdleTooLong = errors.New("client was idle for longer than wait_timeout")
 )
 
 // woken looks why the wait for the client's next command was cut short. nil means: go on waiting.
