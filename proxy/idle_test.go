@@ -129,6 +129,7 @@ func TestClientThatSaysSomethingIsNotIdle(t *testing.T) {
 	if packets, err := waits.Reply(wire.ShapeResults); err != nil || string(packets[3]) != "\x06served" {
 		t.Errorf("got %q, %v", packets, err)
 	}
+	queryRaw(t, pings, "SELECT 1") // its second begins here
 	expectClosed(t, pings, time.Second)
 }
 
