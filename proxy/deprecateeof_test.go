@@ -261,3 +261,90 @@ func TestBinaryRepliesAreThoseOfADirectConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) { compareWithDirect(t, 2, caps, binarySteps()) })
 	}
 }
+
+func trackedSteps() []exchangeStep {
+	return []exchangeStep{
+		query("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(20))"),
+		query("CREATE FUNCTION zone(z VARCHAR(20)) RETURNS INT BEGIN SET time_zone=z; RETURN 1; END"),
+		query("CREATE FUNCTION mode(m VARCHAR(20)) RETURNS INT BEGIN SET sql_mode=m; RETURN 1; END"),
+		query("SELECT zone('+03:00')"),
+		query("SELECT 1"),
+		query("SELECT @@time_zone"),
+		query("SELECT mode('ANSI_QUOTES')"),
+		query("SELECT zone('+04:00') UNION ALL SELECT seq FROM seq_1_to_2000"),
+		query("SELECT zone('+04:00'), (SELECT 1 UNION SELECT 2)"),
+		query("SELECT 1"),
+		query("DO zone('+05:00')"),
+		query("INSERT INTO t(v) VALUES (zone('+06:00')) RETURNING id, v"),
+		query("SELECT @v:=3"),
+		prepare("SELECT zone('+07:00')"),
+		executeStmt(1, false),
+		executeStmt(1, true),
+		fetch(1, 2),
+		query("SELECT @@time_zone"),
+	}
+}
+
+// Clients that don't track are left out: directly they see the bare flag in an EOF, through the proxy they don't.
+func TestATrackingClientIsToldOfStateThatAQueryChanged(t *testing.T) {
+	for _, name := range []string{"modern, tracks", "classic, tracks", "modern"} {
+		t.Run(name, func(t *testing.T) { compareWithDirect(t, 1, replyForms[name], trackedSteps()) })
+	}
+}
+
+func TestAChangeAmongSeveralResultsIsToldInTheLast(t *testing.T) {
+	h := newHouse(t, 1)
+	c := h.loggedIn(t, wiretest.Login{Schema: h.schema, Capabilities: replyForms["modern, tracks"]})
+	replies := runSteps(t, c, []exchangeStep{
+		query("CREATE PROCEDURE p() BEGIN SET time_zone='+08:00'; SELECT 1; SELECT 2; END"),
+		query("CREATE FUNCTION zone(z VARCHAR(20)) RETURNS INT BEGIN SET time_zone=z; RETURN 1; END"),
+		query("CALL p()"),
+		query("SELECT zone('+01:00'); SELECT 1"),
+	})
+	for i, want := range []string{2: "+08:00", 3: "+01:00"} {
+		last := replies[i][len(replies[i])-1]
+		ok, _ := wire.ParseOK(last, true)
+		tracks := wire.NewTracks(ok.State)
+		if track, _ := tracks.Next(); want != "" && (string(track.Name) != "time_zone" || string(track.Value) != want) {
+			t.Errorf("reply %d ends with %q, want %s in it", i, last, want)
+		}
+	}
+}
+
+func TestRowsOf16MiBAreThoseOfADirectConnection(t *testing.T) {
+	admin := open(t, server.DSN(""))
+	before := value(t, admin, "SELECT @@global.max_allowed_packet")
+	exec(t, admin, "SET GLOBAL max_allowed_packet=64*1024*1024")
+	t.Cleanup(func() { exec(t, admin, "SET GLOBAL max_allowed_packet="+before) })
+	// A row is a length of four bytes and the text, from 16 MiB on a length of nine bytes that begins with 0xfe.
+	var steps []exchangeStep
+	for _, size := range []int{wire.MaxPayload - 5, wire.MaxPayload - 4, wire.MaxPayload + 1, 2*wire.MaxPayload - 9} {
+		steps = append(steps, query(fmt.Sprintf("SELECT REPEAT('x', %d) AS big UNION ALL SELECT 'small'", size)))
+	}
+	compareWithDirect(t, 1, replyForms["modern"], steps)
+}
+
+func TestClientsOfBothFormsShareOneBackendConnection(t *testing.T) {
+	h := newHouse(t, 1)
+	var clients []*wiretest.Client
+	for _, caps := range replyForms {
+		clients = append(clients, h.loggedIn(t, wiretest.Login{Schema: h.schema, Capabilities: caps}))
+	}
+	runSteps(t, clients[0], []exchangeStep{query("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20))"), query("INSERT INTO t VALUES (1,'a'),(2,'b')")})
+	for round := range 20 {
+		for i, c := range clients {
+			for _, want := range []string{"a", "b"} {
+				if got := queryRaw(t, c, "SELECT v FROM t WHERE v='"+want+"'"); got != want {
+					t.Fatalf("round %d, client %d: got %q, want %q", round, i, got, want)
+				}
+			}
+			runSteps(t, c, []exchangeStep{
+				prepare("SELECT id, v FROM t WHERE id>?"), executeStmt(1, false, "0"), executeStmt(1, true, "0"), fetch(1, 10),
+				query("SELECT 1; SELECT * FROM t; DO 1"), {command: wire.ComFieldList, argument: "t\x00"},
+			})
+		}
+	}
+	if n := h.Snapshot().Pools[0].Stat.Dials; n != 1 {
+		t.Errorf("%d backend connections were made, want 1", n)
+	}
+}

@@ -38,6 +38,7 @@ func (s *Session) exchange() error {
 		}
 		return s.lost(err, r.begun)
 	}
+	s.explain(b, r)
 	// What the socket takes at once goes out first: a released connection wakes its next session, which would have to
 	// wait for this processor until the write is done. A client that is slow holds nothing up.
 	tail := r.buf[r.sent:r.off]

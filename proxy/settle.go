@@ -91,7 +91,7 @@ func (s *Session) inquire(b *backendConn, r *reply) error {
 	if err := s.saveFromQuestions(b); err != nil {
 		return err
 	}
-	if r.unexplained && r.HasRows {
+	if r.unexplained && r.HasRows && !r.explained {
 		state, err := b.pendingState()
 		if err != nil {
 			return err
