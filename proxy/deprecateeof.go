@@ -44,3 +44,12 @@ func (r *reply) widen(n int) {
 
 // room is where the next read goes.
 func (r *reply) room() []byte { return r.buf[r.end:max(r.end, len(r.buf)-wire.EndGrowth)] }
+
+// appendEnd encodes the packet that ends a reply of the proxy's own, where a server has EOF.
+func (s *Session) appendEnd(dst []byte) []byte {
+	ok := wire.OK{Status: s.state.status & lastingStatus}
+	if s.login.caps.Has(wire.DeprecateEOF) {
+		return ok.AppendEnd(dst)
+	}
+	return wire.AppendEOF(dst, 0, ok.Status)
+}

@@ -145,9 +145,5 @@ func (s *Session) setOption(cmd command) error {
 	s.state.multi = cmd.payload[1] == 0
 	s.residue.rowCount = -1
 	s.rest()
-	if s.login.caps.Has(wire.DeprecateEOF) {
-		ok := wire.OK{Status: s.state.status & lastingStatus}
-		return s.client.send(cmd.nextSeq, ok.AppendEnd(nil))
-	}
-	return s.client.send(cmd.nextSeq, wire.AppendEOF(nil, 0, s.state.status&lastingStatus))
+	return s.client.send(cmd.nextSeq, s.appendEnd(nil))
 }

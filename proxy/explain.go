@@ -1,15 +1,11 @@
 package proxy
 
-import (
-	"encoding/binary"
+import "github.com/conntag/conntag/proxy/wire"
 
-	"github.com/conntag/conntag/proxy/wire"
-)
-
-// explain asks for the details behind an EOF's bare flag before the reply's last packet goes out, for a client that tracks:
-// a server would tell it there. What a result before the last one changed is told in the last one.
+// explain asks for the details behind an EOF's bare flag before the reply's last packet goes out, for a client that a server
+// would tell them there. What a result before the last one changed is told in the last one.
 func (s *Session) explain(b *backendConn, r *reply) {
-	if !r.unexplained || !r.HasRows || !s.login.caps.Has(wire.SessionTrack) {
+	if !r.unexplained || !r.HasRows || !s.login.caps.Has(wire.DeprecateEOF|wire.SessionTrack) {
 		return
 	}
 	state, err := b.pendingState()
@@ -20,11 +16,6 @@ func (s *Session) explain(b *backendConn, r *reply) {
 	s.track(b, state, &r.unexplained)
 	told := s.told(state)
 	if len(told) == 0 || !r.RowsLast || r.Failed != 0 {
-		return
-	}
-	if !s.login.caps.Has(wire.DeprecateEOF) {
-		p := r.Packet(r.buf[:r.off])
-		binary.LittleEndian.PutUint16(p[3:], uint16(r.OK.Status|wire.StatusSessionState))
 		return
 	}
 	start := r.off - wire.EOFLen - wire.EndGrowth
