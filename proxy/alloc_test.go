@@ -6,6 +6,7 @@ package proxy_test
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"github.com/conntag/conntag/proxy/wire"
@@ -32,6 +33,28 @@ func TestStatementsAllocateNothingInSteadyState(t *testing.T) {
 				}
 			})
 			if allocs != 0 {
+				t.Errorf("%v allocations, want 0", allocs)
+			}
+		})
+	}
+}
+
+func TestTranslatedRepliesAllocateNothing(t *testing.T) {
+	h := newHouse(t, 2)
+	c := h.modernClient(t)
+	cases := map[string]string{
+		"one row":      "SELECT 1",
+		"long":         "SELECT REPEAT('x', 200) FROM seq_1_to_1000",
+		"many results": strings.Repeat("SELECT 1;", 50) + "SELECT 2",
+	}
+	for name, sql := range cases {
+		t.Run(name, func(t *testing.T) {
+			cmd := framed(wire.ComQuery, sql)
+			size := h.modernSize(t, sql)
+			for range 20 { // the backend connections get their buffers
+				c.exactly(t, cmd, size)
+			}
+			if allocs := testing.AllocsPerRun(300, func() { c.exactly(t, cmd, size) }); allocs != 0 {
 				t.Errorf("%v allocations, want 0", allocs)
 			}
 		})

@@ -147,5 +147,5 @@ func (s *Session) setOption(cmd command) error {
 	s.state.multi = cmd.payload[1] == 0
 	s.residue.rowCount = -1
 	s.rest()
-	return s.client.send(cmd.nextSeq, wire.AppendEOF(nil, 0, s.state.status&lastingStatus))
+	return s.client.send(cmd.nextSeq, s.appendEnd(nil))
 }

@@ -17,7 +17,7 @@ import (
 const offered = wire.LongPassword | wire.FoundRows | wire.LongFlag | wire.ConnectWithDB | wire.ODBC | wire.LocalFiles |
 	wire.IgnoreSpace | wire.Protocol41 | wire.IgnoreSigpipe | wire.Transactions | wire.Reserved | wire.SecureConnection |
 	wire.MultiStatements | wire.MultiResults | wire.PSMultiResults | wire.PluginAuth | wire.ConnectAttrs | wire.PluginAuthLenenc |
-	wire.SessionTrack
+	wire.SessionTrack | wire.DeprecateEOF
 
 // greet does the client's side of the login, up to the OK.
 func (s *Session) greet() error {

@@ -16,19 +16,21 @@ func (s *Session) sendFile(b *backendConn, r *reply) error {
 		return err
 	}
 	s.meter.Enter(attribution.Sending, s.srv.now())
-	seq, err := s.client.copyPackets(b)
+	seq, err := s.client.copyPackets(b, r.Dropped())
 	s.meter.Enter(attribution.Executing, s.srv.now())
 	r.Resume(seq)
 	return err
 }
 
-// copyPackets forwards packets up to and including an empty one, and returns the number of the next.
-func (c *clientConn) copyPackets(b *backendConn) (next byte, err error) {
+// copyPackets forwards packets up to and including an empty one, and returns the number of the next. The backend counts
+// ahead packets more than the client.
+func (c *clientConn) copyPackets(b *backendConn, ahead byte) (next byte, err error) {
 	for {
 		if err := c.needAwake(wire.HeaderLen); err != nil {
 			return 0, noEOF(err)
 		}
 		size, seq := wire.PayloadLen(c.in[c.from:]), c.in[c.from+3]
+		c.in[c.from+3] += ahead
 		for left := wire.HeaderLen + size; left > 0; {
 			if c.from == len(c.in) {
 				if err := c.needAwake(1); err != nil {

@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"github.com/go-mysql-org/go-mysql/client"
+	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/conntag/conntag/internal/mariadbtest"
 	"github.com/conntag/conntag/proxy/wire"
+	"github.com/conntag/conntag/proxy/wiretest"
 )
 
 // rawClient speaks to the proxy without allocating, so that what is measured is the proxy's.
@@ -20,8 +22,22 @@ type rawClient struct {
 
 func (h *house) rawClient(t testing.TB) *rawClient {
 	t.Helper()
+	return h.rawClientWith(t, func(c *client.Conn) error {
+		c.UnsetCapability(mysql.CLIENT_DEPRECATE_EOF)
+		return nil
+	})
+}
+
+// modernClient negotiates DeprecateEOF, which roundTrip can't follow: use exactly.
+func (h *house) modernClient(t testing.TB) *rawClient {
+	t.Helper()
+	return h.rawClientWith(t, func(c *client.Conn) error { return c.SetCapability(mysql.CLIENT_MULTI_STATEMENTS) })
+}
+
+func (h *house) rawClientWith(t testing.TB, bend client.Option) *rawClient {
+	t.Helper()
 	var d net.Dialer
-	c, err := client.ConnectWithDialer(context.Background(), "tcp", h.Addr().String(), mariadbtest.User, mariadbtest.Password, h.schema, d.DialContext)
+	c, err := client.ConnectWithDialer(context.Background(), "tcp", h.Addr().String(), mariadbtest.User, mariadbtest.Password, h.schema, d.DialContext, bend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +72,30 @@ func (c *rawClient) roundTrip(t testing.TB, framed []byte, shape wire.Shape) (re
 	return c.buf[:end]
 }
 
+// exactly sends a framed command and reads the size bytes of its reply.
+func (c *rawClient) exactly(t testing.TB, framed []byte, size int) {
+	if _, err := c.Write(framed); err != nil {
+		t.Fatal(err)
+	}
+	for size > 0 {
+		n, err := c.Read(c.buf[:min(size, len(c.buf))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		size -= n
+	}
+}
+
+// modernSize is how many bytes the reply to sql has with DeprecateEOF.
+func (h *house) modernSize(t testing.TB, sql string) (size int) {
+	t.Helper()
+	c := h.loggedIn(t, wiretest.Login{Schema: h.schema, Capabilities: replyForms["modern"]})
+	for _, p := range runSteps(t, c, []exchangeStep{query(sql)})[0] {
+		size += wire.HeaderLen + len(p)
+	}
+	return size
+}
+
 func framed(c wire.Command, payload string) []byte {
 	p, _ := wire.AppendPacket(nil, 0, append([]byte{byte(c)}, payload...))
 	return p
@@ -69,6 +109,32 @@ func execute(id uint32, param uint64) []byte {
 	p = binary.LittleEndian.AppendUint64(p, param)
 	out, _ := wire.AppendPacket(nil, 0, p)
 	return out
+}
+
+// BenchmarkReply compares the two forms of a reply; before the capability was offered there was only the classic one.
+func BenchmarkReply(b *testing.B) {
+	h := newHouse(b, 2)
+	classic, modern := h.rawClient(b), h.modernClient(b)
+	for _, q := range []struct{ name, sql string }{
+		{"point", "SELECT 42"},
+		{"10000rows", "SELECT REPEAT('x', 200) FROM seq_1_to_10000"},
+	} {
+		cmd := framed(wire.ComQuery, q.sql)
+		size := h.modernSize(b, q.sql)
+		for _, form := range []struct {
+			name  string
+			c     *rawClient
+			extra int
+		}{{"classic", classic, wire.HeaderLen + wire.EOFLen - wire.EndGrowth}, {"modern", modern, 0}} {
+			b.Run(q.name+"/"+form.name, func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(size + form.extra))
+				for b.Loop() {
+					form.c.exactly(b, cmd, size+form.extra)
+				}
+			})
+		}
+	}
 }
 
 func BenchmarkStatement(b *testing.B) {

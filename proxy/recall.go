@@ -102,10 +102,13 @@ func (s *Session) showConditions(b *backendConn) (answered bool, err error) {
 		return false, err
 	}
 	out, seq := answers[0].header, byte(len(answers[0].columns)+3)
+	if s.login.caps.Has(wire.DeprecateEOF) {
+		out, seq = out[:len(out)-wire.HeaderLen-wire.EOFLen], seq-1
+	}
 	for _, c := range show.pick(s.residue.diagnostics) {
 		out, seq = wire.AppendPacket(out, seq, c.appendRow(nil, j.code == wire.ComStmtExecute))
 	}
-	out, _ = wire.AppendPacket(out, seq, wire.AppendEOF(nil, 0, s.state.status&lastingStatus))
+	out, _ = wire.AppendPacket(out, seq, s.appendEnd(nil))
 	s.residue.rowCount = -1
 	_, err = s.client.Write(out)
 	s.rest()

@@ -30,7 +30,7 @@ func (s *Session) exchange() error {
 	*r = reply{Reply: wire.NewReply(j.shape, j.nextSeq, true)}
 	r.take()
 	defer r.drop()
-	if r.end, err = b.roundTrip(j.framed, r.buf); err != nil {
+	if r.end, err = b.roundTrip(j.framed, r.room()); err != nil {
 		return s.lost(err, false)
 	}
 	if err := s.relay(b, r); err != nil {
@@ -40,6 +40,7 @@ func (s *Session) exchange() error {
 		}
 		return s.lost(err, r.begun)
 	}
+	s.explain(b, r)
 	// What the socket takes at once goes out first: a released connection wakes its next session, which would have to
 	// wait for this processor until the write is done. A client that is slow holds nothing up.
 	tail := r.buf[r.sent:r.off]
@@ -93,15 +94,15 @@ func (s *Session) relay(b *backendConn, r *reply) error {
 // several is there, which a client may wait for while the next one takes its time.
 func (s *Session) more(b *backendConn, r *reply) error {
 	resultDone := r.OK.Status&wire.StatusMoreResults != 0 && r.sent < r.off
-	if resultDone || r.off-r.sent > len(r.buf)*3/4 || r.end == len(r.buf) && r.sent < r.off {
+	if resultDone || r.off-r.sent > len(r.buf)*3/4 || len(r.room()) == 0 && r.sent < r.off {
 		if err := s.flush(r); err != nil {
 			return err
 		}
 	}
-	if r.end == len(r.buf) {
+	if len(r.room()) == 0 {
 		r.grow()
 	}
-	n, err := b.Read(r.buf[r.end:])
+	n, err := b.Read(r.room())
 	r.end += n
 	if n > 0 {
 		return nil
@@ -166,6 +167,9 @@ func (s *Session) onEOF(r *reply) {
 	}
 	if s.job.touchesInsertID() { // an INSERT that returns rows, too
 		s.residue.insertIDStays(s.lease.Conn(), 0)
+	}
+	if s.login.caps.Has(wire.DeprecateEOF) {
+		r.translateEOF()
 	}
 }
 

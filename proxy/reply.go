@@ -15,6 +15,7 @@ type reply struct {
 	warned         bool // an OK or EOF told of warnings
 	bytes          int  // sent so far
 	unexplained    bool // the server said that session state changed, without saying how
+	explained      bool // it was asked
 }
 
 func (r *reply) take() {

@@ -92,7 +92,9 @@ func (s *Session) inquire(b *backendConn, r *reply) error {
 	if err := s.saveFromQuestions(b); err != nil {
 		return err
 	}
-	if r.unexplained && r.HasRows {
+	if r.explained { // by a statement of the proxy's own
+		b.intact = false
+	} else if r.unexplained && r.HasRows {
 		state, err := b.pendingState()
 		if err != nil {
 			return err

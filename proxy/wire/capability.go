@@ -30,7 +30,7 @@ const (
 	PluginAuthLenenc Capability = 1 << 21
 	ExpiredPasswords Capability = 1 << 22
 	SessionTrack     Capability = 1 << 23 // spoken with the backend, not offered to clients
-	DeprecateEOF     Capability = 1 << 24 // refused on both sides: see proxy/DESIGN.md
+	DeprecateEOF     Capability = 1 << 24 // offered to clients, not spoken with the backend: see proxy/DESIGN.md
 	OptionalMetadata Capability = 1 << 25
 	ZstdCompression  Capability = 1 << 26
 	QueryAttributes  Capability = 1 << 27

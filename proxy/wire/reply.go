@@ -17,7 +17,8 @@ const (
 )
 
 // Reply follows one reply on the wire and knows where it ends. It is pure: no I/O, no copy of any byte, and memory
-// of one struct whatever the reply's size. It speaks the protocol without DeprecateEOF.
+// of one struct whatever the reply's size. It reads the protocol without DeprecateEOF; [Reply.Drop] and
+// [OK.AppendEnd] turn what it reads into the protocol with it.
 type Reply struct {
 	OK       OK     // the latest OK or EOF
 	HasRows  bool   // a result set was among the results
@@ -26,11 +27,13 @@ type Reply struct {
 	Failed   uint16 // code of the ERR that ended the reply; 0: none
 	Params   uint16 // of a prepared statement
 	Columns  uint16 // of a prepared statement
+	Interim  bool   // the latest EOF is one that DeprecateEOF leaves out
 	state    replyState
 	shape    Shape
 	tracked  bool
-	long     bool // the last packet was full: the next one continues it
-	seq      byte
+	long     bool   // the last packet was full: the next one continues it
+	seq      byte   // as the server counts
+	dropped  byte   // packets that the client did not get
 	defs     uint64 // definitions still to come before an EOF
 	skip     int    // bytes of the current packet that need no look
 	lastSize int
@@ -65,11 +68,11 @@ func (r *Reply) Done() bool { return r.state == stateEnded && r.skip == 0 && !r.
 // Packet returns the payload of the packet that an event is about, given the n bytes that Next settled.
 func (r *Reply) Packet(settled []byte) []byte { return settled[len(settled)-r.lastSize:] }
 
-// Seq is the number of the next packet.
-func (r *Reply) Seq() byte { return r.seq }
+// Seq is the number of the next packet, as the client counts.
+func (r *Reply) Seq() byte { return r.seq - r.dropped }
 
-// Resume goes on after LOCAL INFILE's content was sent; seq is the number of the server's next packet.
-func (r *Reply) Resume(seq byte) { r.seq, r.state = seq, stateFirst }
+// Resume goes on after LOCAL INFILE's content was sent; seq is the number of the next packet, as the client counts.
+func (r *Reply) Resume(seq byte) { r.seq, r.state = seq+r.dropped, stateFirst }
 
 // Next walks buf, whose first byte is the first unsettled one of the reply, and returns how many bytes are settled:
 // they belong to the reply and may be passed on. It stops behind each packet that an event is about. An event that
@@ -94,36 +97,44 @@ func (r *Reply) Next(buf []byte) (n int, ev Event) {
 			return n, EventBad
 		}
 		if r.long {
-			r.pass(size)
+			r.pass(packet, size)
 			continue
 		}
 		if size == 0 {
 			if r.state != stateRows {
 				return n, EventBad
 			}
-			r.pass(0)
+			r.pass(packet, 0)
 			continue
 		}
 		if len(packet) == HeaderLen {
 			return n, EventMore
 		}
 		if r.passes(packet[HeaderLen], size) {
-			r.pass(size)
+			r.pass(packet, size)
 			continue
 		}
 		if len(packet) < HeaderLen+size {
 			return n, EventMore
 		}
-		r.seq++
+		r.number(packet)
 		r.lastSize = size
 		return n + HeaderLen + size, r.look(packet[HeaderLen : HeaderLen+size])
 	}
 }
 
 // pass lets the next packet through unseen.
-func (r *Reply) pass(size int) {
+func (r *Reply) pass(packet []byte, size int) {
 	r.skip = HeaderLen + size
 	r.long = size == MaxPayload
+	r.number(packet)
+}
+
+// number counts a packet and gives it the number that its client expects.
+func (r *Reply) number(packet []byte) {
+	if r.dropped != 0 {
+		packet[3] = r.seq - r.dropped
+	}
 	r.seq++
 }
 
@@ -219,6 +230,7 @@ func (r *Reply) prepared(p []byte) Event {
 func (r *Reply) eof(p []byte) {
 	f := reader{p: p[1:]}
 	r.OK = OK{Warnings: f.uint16(), Status: Status(f.uint16())}
+	r.Interim = r.interim()
 	switch {
 	case r.state == stateParamDefs && r.Columns > 0:
 		r.state, r.defs = stateDefs, uint64(r.Columns)

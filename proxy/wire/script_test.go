@@ -19,6 +19,14 @@ type script struct {
 	seen    []sight
 	resume  []byte // for each LOCAL INFILE: number of the server's next packet
 	seq     byte
+	modern  modernForm
+}
+
+// modernForm is the same reply as a server writes it to a client with DeprecateEOF.
+type modernForm struct {
+	bytes  []byte
+	resume []byte
+	seq    byte
 }
 
 // sight is one event with its packet.
@@ -36,7 +44,16 @@ func (s sight) String() string {
 
 // packet appends a packet that a reader passes by.
 func (s *script) packet(payload []byte) {
+	s.classicPacket(payload)
+	s.modernPacket(payload)
+}
+
+func (s *script) classicPacket(payload []byte) {
 	s.bytes, s.seq = AppendPacket(s.bytes, s.seq, payload)
+}
+
+func (s *script) modernPacket(payload []byte) {
+	s.modern.bytes, s.modern.seq = AppendPacket(s.modern.bytes, s.modern.seq, payload)
 }
 
 // event appends a packet that a reader stops at.
@@ -45,10 +62,22 @@ func (s *script) event(ev Event, payload []byte) {
 	s.seen = append(s.seen, sight{ev, string(payload)})
 }
 
-func (s *script) eof(status Status) { s.event(EventEOF, AppendEOF(nil, 3, status)) }
+// eof ends rows, a cursor's definitions or a whole reply.
+func (s *script) eof(status Status) {
+	s.interimEOF(status)
+	status &^= StatusSessionState
+	s.modernPacket([]byte{0xfe, 0, 0, byte(status), byte(status >> 8), 3, 0})
+}
+
+// interimEOF stands behind definitions, where only the classic form has it.
+func (s *script) interimEOF(status Status) {
+	p := []byte{0xfe, 3, 0, byte(status), byte(status >> 8)}
+	s.classicPacket(p)
+	s.seen = append(s.seen, sight{EventEOF, string(p)})
+}
 
 func newScript(shape Shape, first byte, tracked bool) *script {
-	return &script{shape: shape, tracked: tracked, first: first, seq: first}
+	return &script{shape: shape, tracked: tracked, first: first, seq: first, modern: modernForm{seq: first}}
 }
 
 // ok appends an OK as a server with or without trackers writes it.
@@ -160,8 +189,11 @@ func (s *script) results(t *rapid.T) {
 // infile asks for a file; the client's packets and the empty one use up numbers in between.
 func (s *script) infile(t *rapid.T) {
 	s.event(EventInfile, append([]byte{InfileHeader}, rapid.StringN(1, 40, -1).Draw(t, "file")...))
-	s.seq += byte(rapid.IntRange(1, 300).Draw(t, "file packets"))
+	packets := byte(rapid.IntRange(1, 300).Draw(t, "file packets"))
+	s.seq += packets
+	s.modern.seq += packets
 	s.resume = append(s.resume, s.seq)
+	s.modern.resume = append(s.modern.resume, s.modern.seq)
 }
 
 // resultSet reports whether the reply goes on behind it.
@@ -178,7 +210,7 @@ func (s *script) resultSet(t *rapid.T, status Status) bool {
 		s.eof(status&^StatusMoreResults | StatusCursorExists)
 		return false
 	}
-	s.eof(status)
+	s.interimEOF(status)
 	s.rows(t)
 	return !s.end(t, status)
 }
@@ -222,7 +254,7 @@ func (s *script) prepared(t *rapid.T) {
 	for _, n := range []int{params, columns} {
 		if n > 0 {
 			s.definitions(n)
-			s.eof(drawStatus(t))
+			s.interimEOF(drawStatus(t))
 		}
 	}
 }

@@ -34,6 +34,9 @@ type Client struct {
 	// Trace is what the server said during the logins, one word a packet: "switch PLUGIN", "fast", "full", "key", "ok",
 	// or "err CODE".
 	Trace []string
+	// File is what LOCAL INFILE gets, packet by packet.
+	File   [][]byte
+	modern bool // logged in with DeprecateEOF
 }
 
 // Login is what a client says of itself.
@@ -85,6 +88,7 @@ func (c *Client) Login(l Login) error {
 		l.Plugin = c.Greeting.Plugin
 	}
 	w := l.wire(c.Greeting)
+	c.modern = w.Capabilities.Has(wire.DeprecateEOF)
 	if l.TLS != nil {
 		if err := c.WritePacket(w.AppendSSLRequest(nil)); err != nil {
 			return err
@@ -248,6 +252,9 @@ func (c *Client) Send(command wire.Command, argument string) error {
 // Reply reads one reply and returns its packets' payloads. An ERR packet is the last of them, and comes back as
 // *wire.ServerError too.
 func (c *Client) Reply(shape wire.Shape) (packets [][]byte, err error) {
+	if c.modern {
+		return c.modernReply(shape)
+	}
 	r := wire.NewReply(shape, c.Seq, false)
 	var pending []byte
 	for !r.Done() {
@@ -261,8 +268,14 @@ func (c *Client) Reply(shape wire.Shape) (packets [][]byte, err error) {
 		for len(pending) > 0 && !r.Done() {
 			n, ev := r.Next(pending)
 			pending = pending[n:]
-			if ev == wire.EventBad || ev == wire.EventInfile {
+			switch ev {
+			case wire.EventBad:
 				return packets, fmt.Errorf("%w: packet %x in a reply", wire.ErrMalformed, p)
+			case wire.EventInfile:
+				if err := c.sendFile(); err != nil {
+					return packets, err
+				}
+				r.Resume(c.Seq)
 			}
 			if ev == wire.EventMore {
 				break
@@ -284,7 +297,11 @@ func (c *Client) Query(sql string) (string, error) {
 	if err != nil || packets[0][0] == wire.OKHeader {
 		return "", err
 	}
-	row := packets[2+int(packets[0][0])] // behind the count, the definitions and their EOF
+	first := 1 + int(packets[0][0]) // behind the count and the definitions
+	if !c.modern {
+		first++ // and their EOF
+	}
+	row := packets[first]
 	if n := int(row[0]); n < len(row) && n < 251 {
 		return string(row[1 : 1+n]), nil
 	}
