@@ -41,7 +41,9 @@ func (s *Session) dispatch(cmd command) error {
 		return s.setOption(cmd)
 	case wire.ComProcessKill:
 		return s.processKill(cmd)
-	case wire.ComFieldList, wire.ComStatistics, wire.ComProcessInfo, wire.ComCreateDB, wire.ComDropDB, wire.ComRefresh, wire.ComDebug:
+	case wire.ComProcessInfo:
+		return s.processInfo(cmd)
+	case wire.ComFieldList, wire.ComStatistics, wire.ComCreateDB, wire.ComDropDB, wire.ComRefresh, wire.ComDebug:
 		return s.pass(cmd)
 	}
 	return s.sendError(cmd.nextSeq, errUnknownCommand)
@@ -52,13 +54,21 @@ func (s *Session) query(cmd command) error {
 	sql := cmd.payload[1:]
 	st := sqlscan.Scan(sql, s.state.mode)
 	s.begin(s.callerOf(sql, &st))
+	if st.Flags&sqlscan.ConnectionID != 0 && st.First != sqlscan.Kill {
+		cmd = s.withOwnID(cmd)
+		sql = cmd.payload[1:]
+	}
 	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
 	if mayTouchState(&st, s.state.pins != 0) {
 		s.job.effects = readEffects(sql, &st, s.state.mode)
 	}
 	switch {
 	case st.First == sqlscan.Kill && st.Flags&sqlscan.MultiStatement == 0:
-		return s.kill(sql)
+		if done, err := s.kill(sql); done {
+			return err
+		}
+	case st.First == sqlscan.Show:
+		s.job.processList = isProcessList(sql, s.state.mode)
 	case slices.ContainsFunc(s.job.effects, func(e effect) bool { return e.kind == effectKill }):
 		return s.refuse(errKillAlone)
 	}

@@ -15,6 +15,8 @@ type job struct {
 	first   sqlscan.Keyword
 	flags   sqlscan.Flags
 	effects []effect
+	// processList says that the reply lists the server's connections, and is put into the clients' terms.
+	processList bool
 	// stmt is the executed prepared statement; nil for other commands.
 	stmt *preparedStmt
 }

@@ -59,16 +59,18 @@ func (s *Session) lookup(cmd command, where string) (*preparedStmt, *wire.Server
 func (s *Session) stmtPrepare(cmd command) error {
 	sql := cmd.payload[1:]
 	st := sqlscan.Scan(sql, s.state.mode)
-	stmt := &preparedStmt{text: string(sql), account: s.callerOf(sql, &st), first: st.First, flags: st.Flags}
+	account := s.callerOf(sql, &st)
+	if st.Flags&sqlscan.ConnectionID != 0 {
+		cmd = s.withOwnID(cmd)
+		sql = cmd.payload[1:]
+	}
+	stmt := &preparedStmt{text: string(sql), account: account, first: st.First, flags: st.Flags}
 	if mayTouchState(&st, true) {
 		stmt.effects = readEffects(sql, &st, s.state.mode)
 	}
 	s.begin(stmt.account)
 	s.prepared.pending = stmt
 	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare, flags: st.Flags & manyStatements}
-	if st.First == sqlscan.Kill {
-		return s.refuse(errKillAlone)
-	}
 	err := s.exchange()
 	s.prepared.pending = nil
 	return err
@@ -91,6 +93,11 @@ func (s *Session) stmtExecute(cmd command) error {
 	s.begin(stmt.account)
 	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, stmt: stmt,
 		first: stmt.first, flags: stmt.flags, effects: stmt.effects}
+	if stmt.first == sqlscan.Kill {
+		if done, err := s.killPrepared(stmt); done {
+			return err
+		}
+	}
 	known, ok, err := s.backendStmt(stmt)
 	if !ok {
 		return err
