@@ -57,6 +57,7 @@ func (s *Session) query(cmd command) error {
 	if st.Flags&sqlscan.ConnectionID != 0 && st.First != sqlscan.Kill {
 		cmd = s.withOwnID(cmd)
 		sql = cmd.payload[1:]
+		st = sqlscan.Scan(sql, s.state.mode) // its offsets have moved
 	}
 	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
 	if mayTouchState(&st, s.state.pins != 0) {

@@ -63,6 +63,7 @@ func (s *Session) stmtPrepare(cmd command) error {
 	if st.Flags&sqlscan.ConnectionID != 0 {
 		cmd = s.withOwnID(cmd)
 		sql = cmd.payload[1:]
+		st = sqlscan.Scan(sql, s.state.mode) // its offsets have moved
 	}
 	stmt := &preparedStmt{text: string(sql), account: account, first: st.First, flags: st.Flags}
 	if mayTouchState(&st, true) {
