@@ -20,3 +20,13 @@ func (m *Meter) Standing(now time.Duration) Standing {
 	}
 	return s
 }
+
+// IdleFor is how long ago the last wait or hold ended, or the ledger's clock began; zero during one.
+func (m *Meter) IdleFor(now time.Duration) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state != idle {
+		return 0
+	}
+	return max(now-m.since, 0)
+}

@@ -22,3 +22,17 @@ func TestStandingNamesWhoIsCharged(t *testing.T) {
 		}
 	}
 }
+
+func TestIdleTimeBeginsWhereAHoldEnds(t *testing.T) {
+	b := openBook()
+	b.meter.Statement(nil, ms)
+	b.meter.Waiting(ms)
+	b.meter.Granted(2 * ms)
+	if got := b.meter.IdleFor(5 * ms); got != 0 {
+		t.Errorf("idle for %v during a hold", got)
+	}
+	b.meter.Returned(6 * ms)
+	if got := b.meter.IdleFor(9 * ms); got != 3*ms {
+		t.Errorf("idle for %v, want 3ms", got)
+	}
+}

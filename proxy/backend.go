@@ -46,6 +46,7 @@ type backendConn struct {
 	stmts    preparedCache
 	trace         // what the last session's statements left
 	soiled   bool // a session's user variables were cleared here: as NULL, which is not quite as if never set
+	ids      *backendIDs
 	counts   *trafficCounts
 	call     call
 }
@@ -87,6 +88,7 @@ func (b *backendConn) close() {
 	_ = b.Conn.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	_, _ = b.Conn.Write(simpleCommand(wire.ComQuit))
 	_ = b.Conn.Close()
+	b.ids.remove(b.id)
 }
 
 // Backend dials one database server and knows what it is.
@@ -95,6 +97,7 @@ type Backend struct {
 	tls    *tls.Config
 	server atomic.Pointer[serverInfo]
 	up     atomic.Bool
+	ids    backendIDs
 	counts trafficCounts
 }
 
@@ -118,6 +121,7 @@ func (b *Backend) dial(ctx context.Context, k kind) (*backendConn, error) {
 	switch {
 	case err == nil:
 		b.up.Store(true)
+		b.ids.add(conn.id)
 		return conn, nil
 	case errors.As(err, &refused):
 		return nil, backendError(&wire.ServerError{Code: refused.Code, State: refused.State, Message: refused.Message})
@@ -159,7 +163,7 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (con
 		_ = c.Close()
 		return nil, errNoTracking
 	}
-	conn = &backendConn{Conn: tap.Conn, id: c.GetConnectionID(), counts: &b.counts, trace: trace{insertIDKnown: true}}
+	conn = &backendConn{Conn: tap.Conn, id: c.GetConnectionID(), ids: &b.ids, counts: &b.counts, trace: trace{insertIDKnown: true}}
 	if tlsConfig != nil {
 		conn.Conn = c.Conn.Conn
 	} else if sc, ok := tap.Conn.(syscall.Conn); ok {

@@ -42,7 +42,9 @@ func (s *Session) dispatch(cmd command) error {
 		return s.setOption(cmd)
 	case wire.ComProcessKill:
 		return s.processKill(cmd)
-	case wire.ComFieldList, wire.ComStatistics, wire.ComProcessInfo, wire.ComCreateDB, wire.ComDropDB, wire.ComRefresh, wire.ComDebug:
+	case wire.ComProcessInfo:
+		return s.processInfo(cmd)
+	case wire.ComFieldList, wire.ComStatistics, wire.ComCreateDB, wire.ComDropDB, wire.ComRefresh, wire.ComDebug:
 		return s.pass(cmd)
 	}
 	return s.sendError(cmd.nextSeq, errUnknownCommand)
@@ -52,8 +54,13 @@ func (s *Session) dispatch(cmd command) error {
 func (s *Session) query(cmd command) error {
 	sql := cmd.payload[1:]
 	st := sqlscan.Scan(sql, s.state.mode)
-	noteMultiTable(&st, sql, s.state.mode)
 	s.begin(s.callerOf(sql, &st))
+	if st.Flags&sqlscan.ConnectionID != 0 && st.First != sqlscan.Kill {
+		cmd = s.withOwnID(cmd)
+		sql = cmd.payload[1:]
+		st = sqlscan.Scan(sql, s.state.mode) // its offsets have moved
+	}
+	noteMultiTable(&st, sql, s.state.mode)
 	s.job = job{code: wire.ComQuery, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
 	s.state.userVars = st.Flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar(sql, s.state.mode)
 	if mayTouchState(&st, s.state.pins != 0) {
@@ -61,7 +68,11 @@ func (s *Session) query(cmd command) error {
 	}
 	switch {
 	case st.First == sqlscan.Kill && st.Flags&sqlscan.MultiStatement == 0:
-		return s.kill(sql)
+		if done, err := s.kill(sql); done {
+			return err
+		}
+	case st.First == sqlscan.Show:
+		s.job.processList = isProcessList(sql, s.state.mode)
 	case slices.ContainsFunc(s.job.effects, func(e effect) bool { return e.kind == effectKill }):
 		return s.refuse(errKillAlone)
 	}

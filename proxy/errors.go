@@ -83,7 +83,7 @@ var (
 	errLostWithState   = &wire.ServerError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "conntag: lost the backend connection that held this session's transaction or state; connect again"}
 	errInternal        = &wire.ServerError{Code: mysql.ER_UNKNOWN_ERROR, State: "HY000", Message: "conntag: internal error in this session; it is logged, connect again"}
 	errUnknownCommand  = &wire.ServerError{Code: mysql.ER_UNKNOWN_COM_ERROR, State: "08S01", Message: "Unknown command"}
-	errKillAlone       = &wire.ServerError{Code: mysql.ER_NOT_SUPPORTED_YET, State: "42000", Message: "conntag answers KILL itself, by the ids that its clients know: send it alone and as text"}
+	errKillAlone       = &wire.ServerError{Code: mysql.ER_NOT_SUPPORTED_YET, State: "42000", Message: "conntag answers KILL itself, by the ids that its clients know: send it alone and with the id in its text"}
 	errTooManyClients  = &wire.ServerError{Code: mysql.ER_CON_COUNT_ERROR, State: "08004", Message: "Too many connections"}
 	errPacketTooLarge  = &wire.ServerError{Code: mysql.ER_NET_PACKET_TOO_LARGE, State: "08S01", Message: "Got a packet bigger than 'max_allowed_packet' bytes"}
 	errOutOfOrder      = &wire.ServerError{Code: mysql.ER_NET_PACKETS_OUT_OF_ORDER, State: "08S01", Message: "Got packets out of order"}

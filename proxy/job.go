@@ -20,6 +20,8 @@ type job struct {
 	suited  bool // the connection was made to suit it
 	// rewritten is the text to run in place of the client's, where that reads values that only the proxy knows; nil: as it is.
 	rewritten []byte
+	// processList says that the reply lists the server's connections, and is put into the clients' terms.
+	processList bool
 	// stmt is the executed prepared statement; nil for other commands.
 	stmt *preparedStmt
 }

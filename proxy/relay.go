@@ -44,6 +44,9 @@ func (s *Session) exchange() error {
 	// What the socket takes at once goes out first: a released connection wakes its next session, which would have to
 	// wait for this processor until the write is done. A client that is slow holds nothing up.
 	tail := r.buf[r.sent:r.off]
+	if j.processList && r.Failed == 0 {
+		tail = s.inClientTerms(tail)
+	}
 	n, err := s.client.writeNow(tail)
 	s.settle(b, r)
 	if err == nil && n < len(tail) {
@@ -94,7 +97,8 @@ func (s *Session) relay(b *backendConn, r *reply) error {
 // several is there, which a client may wait for while the next one takes its time.
 func (s *Session) more(b *backendConn, r *reply) error {
 	resultDone := r.OK.Status&wire.StatusMoreResults != 0 && r.sent < r.off
-	if resultDone || r.off-r.sent > len(r.buf)*3/4 || len(r.room()) == 0 && r.sent < r.off {
+	full := r.off-r.sent > len(r.buf)*3/4 || len(r.room()) == 0 && r.sent < r.off
+	if (resultDone || full) && !s.job.processList {
 		if err := s.flush(r); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/conntag/conntag/internal/sqlscan"
 )
@@ -43,6 +44,9 @@ type rewriter struct {
 // level is what stands between two parentheses, or in none.
 type level struct {
 	list    bool // a select list is being read
+	query   bool // one was begun
+	inItem  bool // stands in a select item: what a query in it calls its columns is not seen
+	common  bool // stands behind AS, as a common table expression does
 	item    selectItem
 	changed bool
 }
@@ -73,7 +77,7 @@ func (r *rewriter) next() bool {
 	switch {
 	case isPunct(t, '('), isPunct(t, '{'):
 		r.item(top, t, from)
-		r.levels = append(r.levels, level{})
+		r.levels = append(r.levels, level{common: r.before.Is("as"), inItem: top.list || top.inItem && !top.query})
 	case isPunct(t, ')'), isPunct(t, '}'):
 		r.close(t)
 		if len(r.levels) == 0 {
@@ -81,9 +85,10 @@ func (r *rewriter) next() bool {
 		}
 	case top.list && isPunct(t, ','):
 		r.endItem(top)
+		top.item = afterComma(t, r.lex)
 	case r.opensList(t):
 		r.endItem(top)
-		top.list = true
+		top.list, top.query = true, true
 	case top.list && r.endsList(t):
 		r.endItem(top)
 		top.list = false
@@ -130,11 +135,15 @@ func (r *rewriter) note(l *level, changed bool) {
 	l.item.changed = l.item.changed || changed && l.list
 }
 
-// endItem gives a select item that was changed its name back.
+// endItem gives a select item that was changed its name back, as a string: what a name in the server's own character set
+// can't hold becomes "?" in both, and would be an error in an identifier. A common table expression gives unnamed
+// columns with long texts names of its own.
 func (r *rewriter) endItem(l *level) {
-	if l.list && l.item.changed && !l.item.named() {
-		r.insert(l.item.last.End, " AS ")
-		r.out = l.item.appendName(r.out, r.sql, r.mode)
+	if l.list && !l.inItem && l.item.changed && !l.item.named() {
+		if name := l.item.name(r.sql); !l.common || utf8.RuneCount(name) <= longestColumn {
+			r.insert(l.item.last.End, " AS ")
+			r.out = appendString(r.out, name, r.mode)
+		}
 	}
 	l.item = selectItem{}
 }

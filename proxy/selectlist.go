@@ -10,23 +10,32 @@ import (
 
 // selectItem is one item of a select list as it is being read. Parentheses count as their closing one.
 type selectItem struct {
-	lex          sqlscan.Lexer // stands before the item's first token
+	start        uint32        // where the text begins that the server names it by
+	lex          sqlscan.Lexer // stands there, or before blanks and comments in front
 	last, before sqlscan.Token // the last two tokens
 	n            int           // how many there are
-	afterDot     bool          // whether before is a name behind a dot, and so no keyword
+	afterDot     bool          // before is a name behind a dot, and so no keyword
+	whole        bool          // before is a literal that a string behind it does not continue
+	literal      bool          // the same of last
 	as           bool          // AS was seen
-	interval     bool          // INTERVAL was seen, and its unit was not
+	intervals    int           // INTERVAL without unit so far
 	cases        int           // CASE without END so far
 	closing      bool          // last is the unit of an INTERVAL or the END of a CASE, and so no name
 	changed      bool          // something in it was answered, so that its text is no longer its name
 }
 
+// afterComma is an item that follows another. The server's lexer then lets the text begin at the comma.
+func afterComma(comma sqlscan.Token, lex sqlscan.Lexer) selectItem {
+	return selectItem{start: comma.End, lex: lex}
+}
+
 // add takes the item's next token; from is a lexer that stands before it.
 func (i *selectItem) add(t sqlscan.Token, from sqlscan.Lexer) {
-	if i.n == 0 {
-		i.lex = from
+	if i.n == 0 && i.start == 0 {
+		i.start, i.lex = t.Start, from
 	}
 	i.afterDot = isPunct(i.before, '.')
+	i.whole, i.literal = i.literal, t.Kind == sqlscan.TokenString && i.last.Kind == sqlscan.TokenWord && !i.afterDot && isWhole(i.last, t)
 	i.before, i.last = i.last, t
 	i.n++
 	i.closing = false
@@ -40,9 +49,10 @@ func (i *selectItem) add(t sqlscan.Token, from sqlscan.Lexer) {
 		i.cases--
 		i.closing = true
 	case t.Is("interval"):
-		i.interval = true
-	case i.interval && isOneOf(t, units):
-		i.interval, i.closing = false, true
+		i.intervals++
+	case i.intervals > 0 && isOneOf(t, units):
+		i.intervals--
+		i.closing = true
 	}
 }
 
@@ -55,7 +65,10 @@ func (i *selectItem) named() bool {
 	switch t.Kind {
 	case sqlscan.TokenWord, sqlscan.TokenQuotedIdent:
 	case sqlscan.TokenString:
-		if p.Kind == sqlscan.TokenString || p.Kind == sqlscan.TokenWord && !i.afterDot && introduces(p, t) {
+		if p.Kind == sqlscan.TokenString {
+			return i.whole
+		}
+		if i.literal || p.Kind == sqlscan.TokenWord && !i.afterDot && introduces(p, t) {
 			return false
 		}
 	default:
@@ -93,30 +106,30 @@ func isOneOf(t sqlscan.Token, list [][]byte) bool {
 	return t.Kind == sqlscan.TokenWord && slices.ContainsFunc(list, func(w []byte) bool { return bytes.EqualFold(t.Text, w) })
 }
 
-// introduces reports whether the word p makes a literal of the string t: _utf8'…', x'…', N'…', DATE '…'.
-func introduces(p, t sqlscan.Token) bool {
-	switch {
-	case p.Is("x"), p.Is("b"), p.Is("n"):
-		return p.End == t.Start
-	case p.Is("date"), p.Is("time"), p.Is("timestamp"):
-		return true
-	}
-	return p.Text[0] == '_'
+// introduces reports whether the word p begins a text with the string t: _utf8'…', N'…'.
+func introduces(p, t sqlscan.Token) bool { return p.Text[0] == '_' || p.Is("n") && p.End == t.Start }
+
+// isWhole reports whether the word p makes a literal of the string t that is no text: x'…', DATE '…'.
+func isWhole(p, t sqlscan.Token) bool {
+	return p.Is("date") || p.Is("time") || p.Is("timestamp") || (p.Is("x") || p.Is("b")) && p.End == t.Start
 }
 
-// longestName is more than the server keeps of a name, 256 bytes.
-const longestName = 300
+// longestName is more than the server keeps of a name, 256 bytes; longestColumn is how many characters it allows a table.
+const (
+	longestName   = 300
+	longestColumn = 64
+)
 
-// appendName appends the name that the server gives the item, its text, as a string literal. As a string, since what
-// a name in the server's character set can't hold becomes "?" in both, and is an error in an identifier. Comments inside
-// belong to the name, the markers of executable ones don't.
-func (i *selectItem) appendName(dst, sql []byte, mode sqlscan.Mode) []byte {
+// name is what the server names the item by: its text. Comments inside belong to it, and behind a comma those in front,
+// too; the markers of executable ones don't.
+func (i *selectItem) name(sql []byte) []byte {
 	var name []byte
 	lex := i.lex
-	for end := uint32(0); end < i.last.End && len(name) < longestName; {
+	for end := i.start; end < i.last.End && len(name) < longestName; {
 		t := lex.Next()
-		if end > 0 {
-			name = sqlscan.AppendGap(name, sql[end:t.Start])
+		name = sqlscan.AppendGap(name, sql[end:t.Start])
+		if end == i.start {
+			name = bytes.TrimLeft(name, " \t\n\v\f\r")
 		}
 		name = append(name, sql[t.Start:t.End]...)
 		end = t.End
@@ -124,9 +137,13 @@ func (i *selectItem) appendName(dst, sql []byte, mode sqlscan.Mode) []byte {
 	for len(name) > longestName && !utf8.RuneStart(name[longestName]) {
 		name = name[:len(name)-1]
 	}
-	name = name[:min(len(name), longestName)]
+	return name[:min(len(name), longestName)]
+}
+
+// appendString appends s as a string literal.
+func appendString(dst, s []byte, mode sqlscan.Mode) []byte {
 	dst = append(dst, '\'')
-	for _, c := range name {
+	for _, c := range s {
 		if c == '\'' || c == '\\' && mode&sqlscan.NoBackslashEscapes == 0 {
 			dst = append(dst, c)
 		}

@@ -22,7 +22,7 @@ func (t *sessionTable) add(s *Session) bool {
 	if t.closed {
 		return false
 	}
-	for t.last++; t.last == 0 || t.byID[t.last] != nil; t.last++ { // ids come round after four thousand million
+	for t.last = max(t.last+1, firstSessionID); t.byID[t.last] != nil; t.last = max(t.last+1, firstSessionID) { // ids come round
 	}
 	s.id = t.last
 	t.byID[s.id] = s
@@ -48,6 +48,16 @@ func (t *sessionTable) get(id uint32) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.byID[id]
+}
+
+// holder finds the session that has the backend connection with the server's id now.
+func (t *sessionTable) holder(id uint32) *Session {
+	for _, s := range t.all() {
+		if b := s.backend(); b != nil && b.id == id {
+			return s
+		}
+	}
+	return nil
 }
 
 func (t *sessionTable) all() []*Session { return t.appendAll(nil) }

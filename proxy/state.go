@@ -38,6 +38,7 @@ type state struct {
 	// next is a one-shot SET TRANSACTION: it is used up by the transaction that begins after it.
 	next, nextBegun bool
 	held            held
+	ownThreadID     bool // the client has set pseudo_thread_id, which CONNECTION_ID() gives, too
 }
 
 // held names what pins, so that a pin ends when its cause does.
@@ -208,6 +209,7 @@ func (s *state) usedLongData(id uint32) {
 // setVariable notes a session variable's new value, as the server reported it.
 func (s *state) setVariable(name, value string) {
 	if !restorable(name, value) {
+		s.ownThreadID = s.ownThreadID || name == "pseudo_thread_id"
 		s.pin(attribution.SessionVariable)
 		return
 	}

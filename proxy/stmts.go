@@ -69,8 +69,14 @@ func (s *Session) find(cmd command, where string) (*preparedStmt, *wire.ServerEr
 func (s *Session) stmtPrepare(cmd command) error {
 	sql := cmd.payload[1:]
 	st := sqlscan.Scan(sql, s.state.mode)
+	account := s.callerOf(sql, &st)
+	if st.Flags&sqlscan.ConnectionID != 0 {
+		cmd = s.withOwnID(cmd)
+		sql = cmd.payload[1:]
+		st = sqlscan.Scan(sql, s.state.mode) // its offsets have moved
+	}
 	noteMultiTable(&st, sql, s.state.mode)
-	stmt := &preparedStmt{text: string(sql), read: s.state.reading(), account: s.callerOf(sql, &st), first: st.First, flags: st.Flags}
+	stmt := &preparedStmt{text: string(sql), read: s.state.reading(), account: account, first: st.First, flags: st.Flags}
 	stmt.key = stmt.read.key(withoutOuterComments(sql, &st))
 	if mayTouchState(&st, true) {
 		stmt.effects = readEffects(sql, &st, s.state.mode)
@@ -79,9 +85,6 @@ func (s *Session) stmtPrepare(cmd command) error {
 	s.prepared.pending = stmt
 	s.job = job{code: wire.ComStmtPrepare, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare, first: st.First, flags: st.Flags & manyStatements}
 	s.state.userVars = st.Flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar(sql, s.state.mode)
-	if st.First == sqlscan.Kill {
-		return s.refuse(errKillAlone)
-	}
 	err := s.exchange()
 	s.prepared.pending = nil
 	return err
@@ -105,6 +108,11 @@ func (s *Session) stmtExecute(cmd command) error {
 	s.job = job{code: wire.ComStmtExecute, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, stmt: stmt,
 		first: stmt.first, flags: stmt.flags, effects: stmt.effects}
 	s.state.userVars = stmt.flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar([]byte(stmt.text), s.state.mode)
+	if stmt.first == sqlscan.Kill {
+		if done, err := s.killPrepared(stmt); done {
+			return err
+		}
+	}
 	known, ok, err := s.backendStmt(stmt)
 	if !ok {
 		return err

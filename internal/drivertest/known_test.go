@@ -13,7 +13,6 @@ var known = map[string]string{
 	"text types":     extendedMetadata,
 	"prepared types": extendedMetadata,
 	"column types":   extendedMetadata,
-	"errors":         "KILL in a prepared statement is refused, where PDO expects 1094 for an unknown id",
 }
 
 const (
