@@ -25,8 +25,9 @@ var (
 // and takes one then, so that an idle client costs its goroutine and its socket.
 type clientConn struct {
 	net.Conn
-	raw       syscall.RawConn // nil under TLS, whose layer buffers by itself
-	socket    syscall.RawConn // the plain socket, also under TLS
+	raw       syscall.RawConn      // nil under TLS and compression, whose layers buffer by themselves
+	socket    syscall.RawConn      // the plain socket, also under those
+	zip       *wire.CompressedConn // over Conn; nil: not compressed
 	encrypted bool
 	counts    *trafficCounts
 	small     *[bufferSize]byte // nil while parked
@@ -55,6 +56,27 @@ func newClientConn(conn net.Conn, counts *trafficCounts) *clientConn {
 // secure goes on over TLS.
 func (c *clientConn) secure(conn net.Conn) { c.Conn, c.raw, c.encrypted = conn, nil, true }
 
+// compress goes on in compressed frames if the login agreed on that.
+func (c *clientConn) compress(login *wire.Login) {
+	algorithm := login.Capabilities.Compression()
+	if algorithm == wire.NoCompression {
+		return
+	}
+	level := login.ZstdLevel
+	if level == 0 {
+		level = wire.DefaultZstdLevel
+	}
+	c.zip, c.raw = wire.NewCompressedConn(c.Conn, algorithm, level, true), nil
+}
+
+// stream is what packets are read from and written to.
+func (c *clientConn) stream() net.Conn {
+	if c.zip != nil {
+		return c.zip
+	}
+	return c.Conn
+}
+
 // command is one command of a client's.
 type command struct {
 	framed  []byte // as it goes to the backend: headers and payload
@@ -69,6 +91,9 @@ func (c *clientConn) readCommand(limit int) (command, error) {
 	if c.from == len(c.in) {
 		c.park()
 	}
+	if c.zip != nil {
+		c.zip.Begin()
+	}
 	if err := c.need(wire.HeaderLen); err != nil {
 		return command{}, err
 	}
@@ -76,7 +101,7 @@ func (c *clientConn) readCommand(limit int) (command, error) {
 	if size > limit {
 		return command{}, clientError(wire.ErrPacketTooLarge)
 	}
-	if c.in[c.from+3] != 0 {
+	if !c.numbered(0) {
 		return command{}, clientError(wire.ErrSequence)
 	}
 	if err := c.need(wire.HeaderLen + size); err != nil {
@@ -104,7 +129,7 @@ func (c *clientConn) readLong(first []byte, limit int) (command, error) {
 		switch {
 		case len(payload)+size > limit:
 			return command{}, clientError(wire.ErrPacketTooLarge)
-		case c.in[c.from+3] != seq:
+		case !c.numbered(seq):
 			return command{}, clientError(wire.ErrSequence)
 		}
 		if err := c.need(wire.HeaderLen + size); err != nil {
@@ -117,6 +142,15 @@ func (c *clientConn) readLong(first []byte, limit int) (command, error) {
 			return command{framed, payload, next}, nil
 		}
 	}
+}
+
+// numbered reports whether the next packet, whose header is there, has the number seq. In compressed frames the frames
+// are numbered instead, and the packet gets the number that it should have.
+func (c *clientConn) numbered(seq byte) bool {
+	if c.zip != nil {
+		c.in[c.from+3] = seq
+	}
+	return c.in[c.from+3] == seq
 }
 
 // need reads until n unconsumed bytes are there.
@@ -135,6 +169,11 @@ func (c *clientConn) fill(n int) error {
 		if c.raw != nil {
 			return c.fillParked()
 		}
+		if c.zip != nil {
+			if err := c.zip.Wait(); err != nil {
+				return clientError(err)
+			}
+		}
 		c.take()
 	}
 	if c.from > 0 && (cap(c.in)-c.from < n || c.from == len(c.in)) {
@@ -144,7 +183,7 @@ func (c *clientConn) fill(n int) error {
 	if cap(c.in) < n {
 		c.in = append(make([]byte, 0, n), c.in...)
 	}
-	k, err := c.Conn.Read(c.in[len(c.in):cap(c.in)])
+	k, err := c.stream().Read(c.in[len(c.in):cap(c.in)])
 	return c.received(k, err)
 }
 
@@ -209,7 +248,8 @@ func (c *clientConn) park() {
 	}
 }
 
-// writeNow sends as much of p as the socket takes without waiting; nothing under TLS, whose layer can't tell.
+// writeNow sends as much of p as the socket takes without waiting; nothing under TLS and compression,
+// whose layers can't tell.
 func (c *clientConn) writeNow(p []byte) (n int, err error) {
 	if c.raw == nil || len(p) == 0 {
 		return 0, nil
@@ -234,7 +274,7 @@ func (c *clientConn) tryWrite(fd uintptr) bool {
 }
 
 func (c *clientConn) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
+	n, err := c.stream().Write(p)
 	c.counts.sent.Add(uint64(n))
 	return n, clientError(err)
 }

@@ -26,7 +26,7 @@ func textCommand(c wire.Command, text string) []byte {
 
 func queryCommand(sql string) []byte { return textCommand(wire.ComQuery, sql) }
 
-// exec sends framed commands in one write and reads one reply for each; servers read commands one after another, so
+// exec sends framed commands in one write (on a compressed connection in one each) and reads one reply for each; servers read commands one after another, so
 // several cost one round trip. The first ERR comes back as *wire.ServerError after all replies were read; what was
 // reported of session state is ignored, since the caller asked for it.
 func (b *backendConn) exec(timeout time.Duration, commands ...[]byte) error {
@@ -39,14 +39,20 @@ func (b *backendConn) query(timeout time.Duration, commands ...[]byte) (string, 
 	if err := b.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return "", backendError(err)
 	}
-	if _, err := b.Write(bytes.Join(commands, nil)); err != nil {
-		return "", err
+	writes := commands
+	if b.zip == nil {
+		writes = [][]byte{bytes.Join(commands, nil)}
+	}
+	for _, c := range writes {
+		if _, err := b.Write(c); err != nil {
+			return "", err
+		}
 	}
 	var value string
 	var failed error
 	in := replyReader{b: b, buf: make([]byte, 0, 512)}
 	for _, c := range commands {
-		r := wire.NewReply(wire.Command(c[wire.HeaderLen]).Shape(), 1, true)
+		r := b.reply(wire.Command(c[wire.HeaderLen]).Shape(), 1)
 		v, err := in.read(&r)
 		if err != nil {
 			return "", err
@@ -116,7 +122,7 @@ func (b *backendConn) pendingState() ([]byte, error) {
 		return nil, err
 	}
 	in := replyReader{b: b, buf: make([]byte, 0, 512)}
-	r := wire.NewReply(wire.ShapeOK, 1, true)
+	r := b.reply(wire.ShapeOK, 1)
 	_, err := in.read(&r)
 	return in.state, err
 }

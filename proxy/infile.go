@@ -12,18 +12,20 @@ func (s *Session) sendFile(b *backendConn, r *reply) error {
 		return err
 	}
 	s.meter.Enter(attribution.Sending, s.srv.now())
-	seq, err := s.client.copyPackets(b)
+	seq, err := s.client.copyPackets(b, r.Seq())
 	s.meter.Enter(attribution.Executing, s.srv.now())
 	r.Resume(seq)
 	return err
 }
 
-// copyPackets forwards packets up to and including an empty one, and returns the number of the next.
-func (c *clientConn) copyPackets(b *backendConn) (next byte, err error) {
-	for {
+// copyPackets forwards packets up to and including an empty one, and returns the number of the next. due is the number that
+// the first should have; whether it has is the server's to say.
+func (c *clientConn) copyPackets(b *backendConn, due byte) (next byte, err error) {
+	for ; ; due++ {
 		if err := c.need(wire.HeaderLen); err != nil {
 			return 0, noEOF(err)
 		}
+		c.numbered(due)
 		size, seq := wire.PayloadLen(c.in[c.from:]), c.in[c.from+3]
 		for left := wire.HeaderLen + size; left > 0; {
 			if c.from == len(c.in) {
@@ -32,7 +34,7 @@ func (c *clientConn) copyPackets(b *backendConn) (next byte, err error) {
 				}
 			}
 			k := min(left, len(c.in)-c.from)
-			if _, err := b.Write(c.in[c.from : c.from+k]); err != nil {
+			if err := b.continueCommand(c.in[c.from : c.from+k]); err != nil {
 				return 0, err
 			}
 			c.from += k

@@ -22,7 +22,7 @@ func (s *Session) exchange() error {
 	}
 	s.meter.Enter(attribution.Executing, s.srv.now())
 	r := &s.reply
-	*r = reply{Reply: wire.NewReply(j.shape, j.nextSeq, true)}
+	*r = reply{Reply: b.reply(j.shape, j.nextSeq)}
 	r.take()
 	defer r.drop()
 	if r.end, err = b.roundTrip(j.framed, r.buf); err != nil {

@@ -46,7 +46,7 @@ const stmtHeader = 5
 // lookup finds the statement that a command names.
 func (s *Session) lookup(cmd command, where string) (*preparedStmt, *wire.ServerError) {
 	if len(cmd.payload) < stmtHeader {
-		return nil, &wire.ServerError{Code: mysql.ER_MALFORMED_PACKET, State: "HY000", Message: "Malformed communication packet"}
+		return nil, errMalformedPacket
 	}
 	id := binary.LittleEndian.Uint32(cmd.payload[1:])
 	if st := s.prepared.byID[id]; st != nil {

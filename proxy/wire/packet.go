@@ -56,9 +56,18 @@ type Conn struct {
 	buf []byte
 }
 
+// Begin starts a new command.
+func (c *Conn) Begin() {
+	c.Seq = 0
+	if framed, ok := c.Conn.(*CompressedConn); ok {
+		framed.Begin()
+	}
+}
+
 // ReadPacket returns the payload of the next logical packet, at most limit bytes. It is valid until the next call.
 func (c *Conn) ReadPacket(limit int) ([]byte, error) {
 	var header [HeaderLen]byte
+	_, framed := c.Conn.(*CompressedConn) // which counts frames instead
 	c.buf = c.buf[:0]
 	for {
 		if _, err := io.ReadFull(c.Conn, header[:]); err != nil {
@@ -71,7 +80,7 @@ func (c *Conn) ReadPacket(limit int) ([]byte, error) {
 		if len(c.buf)+n > limit {
 			return nil, fmt.Errorf("%w: over %d bytes", ErrPacketTooLarge, limit)
 		}
-		if header[3] != c.Seq {
+		if header[3] != c.Seq && !framed {
 			return nil, fmt.Errorf("%w: got number %d, want %d", ErrSequence, header[3], c.Seq)
 		}
 		c.Seq++

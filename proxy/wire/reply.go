@@ -19,6 +19,8 @@ const (
 // Reply follows one reply on the wire and knows where it ends. It is pure: no I/O, no copy of any byte, and memory
 // of one struct whatever the reply's size. It speaks the protocol without DeprecateEOF.
 type Reply struct {
+	// Framed says that the packets came in compressed frames, where their own numbers mean nothing: Next writes them anew.
+	Framed   bool
 	OK       OK     // the latest OK or EOF
 	HasRows  bool   // a result set was among the results
 	Failed   uint16 // code of the ERR that ended the reply; 0: none
@@ -88,6 +90,9 @@ func (r *Reply) Next(buf []byte) (n int, ev Event) {
 			return n, EventMore
 		}
 		size := PayloadLen(packet)
+		if r.Framed {
+			packet[3] = r.seq
+		}
 		if packet[3] != r.seq {
 			return n, EventBad
 		}
