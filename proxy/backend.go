@@ -81,7 +81,7 @@ func (b *backendConn) send(p []byte) (int, error) {
 // reply starts following a reply whose first packet has the number seq.
 func (b *backendConn) reply(shape wire.Shape, seq byte) wire.Reply {
 	r := wire.NewReply(shape, seq, true)
-	r.Framed = b.zip != nil
+	r.Renumber = b.zip != nil // in frames, packets' own numbers mean nothing
 	return r
 }
 

@@ -86,6 +86,19 @@ type command struct {
 
 func (c command) code() wire.Command { return wire.Command(c.payload[0]) }
 
+// narrowed is the command with a payload that was made from its own, in place: it begins at that one's offset from.
+func (c command) narrowed(from int, payload []byte) command {
+	if len(c.framed) != wire.HeaderLen+len(c.payload) { // several packets
+		c.framed, _ = wire.AppendPacket(make([]byte, 0, len(payload)+64), 0, payload)
+		c.payload = payload
+		return c
+	}
+	c.framed = c.framed[from : from+wire.HeaderLen+len(payload)]
+	c.payload = c.framed[wire.HeaderLen:]
+	wire.PutHeader(c.framed, len(payload), 0)
+	return c
+}
+
 // readCommand waits for the next command, of at most limit bytes. The command is valid until the next call.
 func (c *clientConn) readCommand(limit int) (command, error) {
 	if c.from == len(c.in) {
@@ -115,7 +128,15 @@ func (c *clientConn) readCommand(limit int) (command, error) {
 	if size == 0 { // servers read it as COM_SLEEP, and refuse that
 		return command{payload: []byte{byte(wire.ComSleep)}, nextSeq: 1}, nil
 	}
-	return command{framed, framed[wire.HeaderLen:], 1}, nil
+	return command{framed, framed[wire.HeaderLen:], c.replyNumber(1)}, nil
+}
+
+// replyNumber is the number of the first packet of a reply to so many packets, as the client counts.
+func (c *clientConn) replyNumber(packets byte) byte {
+	if c.zip != nil {
+		return c.zip.Number()
+	}
+	return packets
 }
 
 // readLong puts a command of several packets together: what is read out of it must see it in one piece.
@@ -139,7 +160,7 @@ func (c *clientConn) readLong(first []byte, limit int) (command, error) {
 		c.from += wire.HeaderLen + size
 		if size < wire.MaxPayload {
 			framed, next := wire.AppendPacket(make([]byte, 0, len(payload)+64), 0, payload)
-			return command{framed, payload, next}, nil
+			return command{framed, payload, c.replyNumber(next)}, nil
 		}
 	}
 }

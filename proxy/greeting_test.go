@@ -73,7 +73,7 @@ func TestGreetingOffersOnlyWhatWorksThroughTheProxy(t *testing.T) {
 		wire.IgnoreSpace | wire.Protocol41 | wire.IgnoreSigpipe | wire.Transactions | wire.Reserved | wire.SecureConnection |
 		wire.MultiStatements | wire.MultiResults | wire.PSMultiResults | wire.PluginAuth | wire.ConnectAttrs | wire.PluginAuthLenenc |
 		wire.SessionTrack
-	const ours = wire.Compress | wire.ZstdCompression // whatever the backend has
+	const ours = wire.Compress | wire.ZstdCompression | wire.QueryAttributes // whatever the backend has
 	h := loginHouse(t, loginUsers())
 	if got := h.raw(t).Greeting.Capabilities; got&^(works|ours) != 0 || !got.Has(wire.Protocol41|wire.SecureConnection|wire.PluginAuth|wire.MultiStatements) {
 		t.Errorf("offers %#x", uint32(got))
@@ -103,7 +103,7 @@ func TestGreetingSaysTheConfiguredVersion(t *testing.T) {
 // Servers ignore claims to what they did not offer; so the replies stay those of a client that claims nothing.
 func TestClaimsBeyondTheOfferAreIgnored(t *testing.T) {
 	h := newHouse(t, 1)
-	const unframed = wire.SSL | wire.Compress | wire.ZstdCompression
+	const unframed = wire.SSL | wire.Compress | wire.ZstdCompression | wire.QueryAttributes
 	c := h.loggedIn(t, wiretest.Login{User: mariadbtest.User, Password: mariadbtest.Password, Schema: h.schema, Capabilities: ^wire.Capability(0) &^ unframed})
 	queryRaw(t, c, "SET @@sql_mode='ANSI'")
 	if got := queryRaw(t, c, "SELECT @@sql_mode"); got == "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/conntag/conntag/proxy/wire"
 )
 
-// offered are the capabilities that work through the proxy; of these the greeting offers what the backend has. TLS and
-// compression are the proxy's own affair.
+// offered are the capabilities that work through the proxy; of these the greeting offers what the backend has. TLS,
+// compression and query attributes are the proxy's own affair.
 const offered = wire.LongPassword | wire.FoundRows | wire.LongFlag | wire.ConnectWithDB | wire.ODBC | wire.LocalFiles |
 	wire.IgnoreSpace | wire.Protocol41 | wire.IgnoreSigpipe | wire.Transactions | wire.Reserved | wire.SecureConnection |
 	wire.MultiStatements | wire.MultiResults | wire.PSMultiResults | wire.PluginAuth | wire.ConnectAttrs | wire.PluginAuthLenenc |
@@ -65,7 +65,7 @@ func (s *Session) greeting(info *serverInfo) *wire.Greeting {
 		Version:      info.version,
 		ConnectionID: s.id,
 		Salt:         newSalt(),
-		Capabilities: info.capabilities & offered,
+		Capabilities: info.capabilities&offered | wire.QueryAttributes,
 		Collation:    info.collation,
 		Status:       wire.StatusAutocommit,
 		Plugin:       info.plugin,

@@ -12,7 +12,10 @@ func (s *Session) sendFile(b *backendConn, r *reply) error {
 		return err
 	}
 	s.meter.Enter(attribution.Sending, s.srv.now())
-	seq, err := s.client.copyPackets(b, r.Seq())
+	seq, err := s.client.copyPackets(b, r.Due())
+	if s.client.zip != nil {
+		r.Renumber, seq = true, s.client.zip.Number()
+	}
 	s.meter.Enter(attribution.Executing, s.srv.now())
 	r.Resume(seq)
 	return err

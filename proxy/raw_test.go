@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-mysql-org/go-mysql/client"
+	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/conntag/conntag/internal/mariadbtest"
 	"github.com/conntag/conntag/proxy/wire"
@@ -21,7 +22,11 @@ type rawClient struct {
 func (h *house) rawClient(t testing.TB) *rawClient {
 	t.Helper()
 	var d net.Dialer
-	c, err := client.ConnectWithDialer(context.Background(), "tcp", h.Addr().String(), mariadbtest.User, mariadbtest.Password, h.schema, d.DialContext)
+	c, err := client.ConnectWithDialer(context.Background(), "tcp", h.Addr().String(), mariadbtest.User, mariadbtest.Password, h.schema, d.DialContext,
+		func(c *client.Conn) error {
+			c.UnsetCapability(mysql.CLIENT_QUERY_ATTRIBUTES) // what is sent by hand is without
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

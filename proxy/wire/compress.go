@@ -86,6 +86,9 @@ func (c *CompressedConn) Begin() {
 	}
 }
 
+// Number is the number of the next frame. Behind a command that was read, servers also count their reply's packets from it.
+func (c *CompressedConn) Number() byte { return c.out }
+
 // Wait returns when a frame is there to be read, or the rest of one. Until then it holds nothing but the few bytes in
 // c, so that an idle connection costs no buffer. An error by a deadline leaves everything as it is.
 func (c *CompressedConn) Wait() error {

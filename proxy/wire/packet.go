@@ -48,6 +48,9 @@ func AppendPacket(dst []byte, seq byte, payload []byte) ([]byte, byte) {
 	}
 }
 
+// PacketsIn is how many packets a framed message of n bytes is.
+func PacketsIn(n int) int { return n/(HeaderLen+MaxPayload) + 1 }
+
 // Conn reads and writes whole packets, for the login and for the proxy's own short commands. It reads not one
 // byte beyond the packet asked for, so that the connection can be handed to the relay at any packet's edge.
 type Conn struct {

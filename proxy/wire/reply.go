@@ -19,8 +19,8 @@ const (
 // Reply follows one reply on the wire and knows where it ends. It is pure: no I/O, no copy of any byte, and memory
 // of one struct whatever the reply's size. It speaks the protocol without DeprecateEOF.
 type Reply struct {
-	// Framed says that the packets came in compressed frames, where their own numbers mean nothing: Next writes them anew.
-	Framed   bool
+	// Renumber says that the packets' numbers are not those that the reader must see: Next writes them anew.
+	Renumber bool
 	OK       OK     // the latest OK or EOF
 	HasRows  bool   // a result set was among the results
 	Failed   uint16 // code of the ERR that ended the reply; 0: none
@@ -31,6 +31,7 @@ type Reply struct {
 	tracked  bool
 	long     bool // the last packet was full: the next one continues it
 	seq      byte
+	came     byte   // number that the latest packet came with, if they are written anew
 	defs     uint64 // definitions still to come before an EOF
 	skip     int    // bytes of the current packet that need no look
 	lastSize int
@@ -68,6 +69,14 @@ func (r *Reply) Packet(settled []byte) []byte { return settled[len(settled)-r.la
 // Seq is the number of the next packet.
 func (r *Reply) Seq() byte { return r.seq }
 
+// Due is the number that the server gives the next packet, be it its own or one that it asked for.
+func (r *Reply) Due() byte {
+	if r.Renumber {
+		return r.came + 1
+	}
+	return r.seq
+}
+
 // Resume goes on after LOCAL INFILE's content was sent; seq is the number of the server's next packet.
 func (r *Reply) Resume(seq byte) { r.seq, r.state = seq, stateFirst }
 
@@ -90,8 +99,8 @@ func (r *Reply) Next(buf []byte) (n int, ev Event) {
 			return n, EventMore
 		}
 		size := PayloadLen(packet)
-		if r.Framed {
-			packet[3] = r.seq
+		if r.Renumber {
+			r.came, packet[3] = packet[3], r.seq
 		}
 		if packet[3] != r.seq {
 			return n, EventBad
