@@ -93,7 +93,7 @@ func DefaultBackendConfig() BackendConfig {
 	}
 }
 
-// The capability for each way to compress, and what no compression is called.
+// Ways to compress, as the configuration names them; off has no capability.
 var (
 	compressions      = map[string]wire.Capability{"zlib": wire.Compress, "zstd": wire.ZstdCompression}
 	compressionNames  = []string{"zlib", "zstd"}
