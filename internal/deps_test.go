@@ -13,7 +13,7 @@ const module = "github.com/conntag/conntag/"
 // module covers the packages below it. cmd is free.
 var mayImport = map[string][]string{
 	"internal/sqlscan":       {},
-	"proxy/wire":             {},
+	"proxy/wire":             {"github.com/klauspost/compress"},
 	"pool":                   {},
 	"reservation":            {},
 	"attribution":            {"internal/sqlscan"},

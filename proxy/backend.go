@@ -37,9 +37,10 @@ const trackers = "SET SESSION session_track_system_variables='*',session_track_s
 // session whose lease it is; at rest to the pool.
 type backendConn struct {
 	net.Conn
-	raw      syscall.RawConn // nil under TLS
-	socket   syscall.RawConn // the plain socket, also under TLS
-	id       uint32          // the server's own connection id
+	raw      syscall.RawConn      // nil under TLS and compression
+	socket   syscall.RawConn      // the plain socket, also under those
+	zip      *wire.CompressedConn // Conn itself; nil: not compressed
+	id       uint32               // the server's own connection id
 	schema   string
 	settings *settings
 	multi    bool // COM_SET_OPTION: several statements in one text
@@ -60,10 +61,31 @@ func (b *backendConn) Read(p []byte) (int, error) {
 	return n, backendError(err)
 }
 
+// Write sends one command, whole: each begins the numbers of compressed frames anew.
 func (b *backendConn) Write(p []byte) (int, error) {
+	if b.zip != nil {
+		b.zip.Begin()
+	}
+	return b.send(p)
+}
+
+// continueCommand sends what belongs to the command before: a file's content.
+func (b *backendConn) continueCommand(p []byte) error {
+	_, err := b.send(p)
+	return err
+}
+
+func (b *backendConn) send(p []byte) (int, error) {
 	n, err := b.Conn.Write(p)
 	b.counts.sent.Add(uint64(n))
 	return n, backendError(err)
+}
+
+// reply starts following a reply whose first packet has the number seq.
+func (b *backendConn) reply(shape wire.Shape, seq byte) wire.Reply {
+	r := wire.NewReply(shape, seq, true)
+	r.Renumber = b.zip != nil // in frames, packets' own numbers mean nothing
+	return r
 }
 
 // alive reports whether a connection at rest is still open and silent: one non-blocking look, no round trip. A
@@ -86,7 +108,7 @@ func (b *backendConn) alive() bool {
 func (b *backendConn) close() {
 	_ = b.capture() // a dead connection can't say: its session makes do with what was reported
 	_ = b.Conn.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
-	_, _ = b.Conn.Write(simpleCommand(wire.ComQuit))
+	_, _ = b.Write(simpleCommand(wire.ComQuit))
 	_ = b.Conn.Close()
 	b.ids.remove(b.id)
 }
@@ -134,6 +156,13 @@ var errNoTracking = errors.New("server does not track session state; MariaDB 10.
 
 var errNoServerTLS = errors.New("server does not offer TLS")
 
+// noCompressionError says that backend.compression asks for what the server can't do.
+type noCompressionError string
+
+func (e noCompressionError) Error() string {
+	return fmt.Sprintf("server does not offer compression with %s, which backend.compression asks for", string(e))
+}
+
 func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (conn *backendConn, err error) {
 	defer func() { // go-mysql indexes into the greeting without asking how long it is
 		if p := recover(); p != nil {
@@ -151,8 +180,14 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (con
 		tap.Conn = conn
 		return &tap, conn.SetDeadline(deadline)
 	}
-	c, err := client.ConnectWithDialer(ctx, "", b.cfg.Address, k.user, k.password, "", dialer, loginOptions(k, tlsConfig))
+	c, err := client.ConnectWithDialer(ctx, "", b.cfg.Address, k.user, k.password, "", dialer, loginOptions(k, tlsConfig, b.compression()))
 	greeting, greetingErr := tap.greeting()
+	if greetingErr == nil && !greeting.Capabilities.Has(b.compression()) {
+		if c != nil {
+			_ = c.Close()
+		}
+		return nil, noCompressionError(b.cfg.Compression)
+	}
 	if err != nil {
 		if tlsConfig != nil && greetingErr == nil && !greeting.Capabilities.Has(wire.SSL) {
 			return nil, errNoServerTLS
@@ -166,7 +201,10 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (con
 	conn = &backendConn{Conn: tap.Conn, id: c.GetConnectionID(), ids: &b.ids, counts: &b.counts, trace: trace{insertIDKnown: true}}
 	if tlsConfig != nil {
 		conn.Conn = c.Conn.Conn
-	} else if sc, ok := tap.Conn.(syscall.Conn); ok {
+	}
+	if algorithm := b.compression().Compression(); algorithm != wire.NoCompression {
+		conn.compress(c, algorithm)
+	} else if sc, ok := tap.Conn.(syscall.Conn); ok && tlsConfig == nil {
 		conn.raw, err = sc.SyscallConn()
 		conn.call.try = conn.tryCall
 	}
@@ -187,13 +225,24 @@ func (b *Backend) login(ctx context.Context, k kind, tlsConfig *tls.Config) (con
 	return conn, conn.SetDeadline(time.Time{})
 }
 
+// compression is the capability that backend.compression asks for; 0 for off.
+func (b *Backend) compression() wire.Capability { return compressions[b.cfg.Compression] }
+
+// compress goes on in compressed frames, c's own first queries included: it would read ahead into frames that are ours.
+func (b *backendConn) compress(c *client.Conn, algorithm wire.Compression) {
+	b.zip = wire.NewCompressedConn(b.Conn, algorithm, wire.DefaultZstdLevel, false)
+	b.Conn = b.zip
+	c.Compression = mysql.MYSQL_COMPRESS_NONE
+	c.Conn.Conn = b // whose every Write is a command
+}
+
 // loginOptions are the choices at login. DeprecateEOF and query attributes stay off: the relay speaks without them.
-func loginOptions(k kind, tlsConfig *tls.Config) client.Option {
+func loginOptions(k kind, tlsConfig *tls.Config, compression wire.Capability) client.Option {
 	return func(c *client.Conn) error {
 		c.UnsetCapability(mysql.CLIENT_DEPRECATE_EOF)
 		c.UnsetCapability(mysql.CLIENT_QUERY_ATTRIBUTES)
 		for bit := wire.Capability(1); bit != 0; bit <<= 1 {
-			if k.caps&kindCaps&bit != 0 || bit == wire.SessionTrack {
+			if k.caps&kindCaps&bit != 0 || bit == wire.SessionTrack || bit == compression {
 				if err := c.SetCapability(uint32(bit)); err != nil {
 					return err
 				}

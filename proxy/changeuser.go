@@ -20,7 +20,7 @@ func (s *Session) changeUser(cmd command) error {
 	if err != nil {
 		return err
 	}
-	c := &wire.Conn{Conn: s.client.Conn, Seq: cmd.nextSeq}
+	c := &wire.Conn{Conn: s.client.stream(), Seq: cmd.nextSeq}
 	cred, err := s.changedUser(c, p)
 	switch e := asServerError(err); {
 	case e != nil && info.isMariaDB():

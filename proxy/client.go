@@ -26,8 +26,9 @@ var (
 // and takes one then, so that an idle client costs its goroutine and its socket.
 type clientConn struct {
 	net.Conn
-	raw       syscall.RawConn // nil under TLS, whose layer buffers by itself
-	socket    syscall.RawConn // the plain socket, also under TLS
+	raw       syscall.RawConn      // nil under TLS and compression, whose layers buffer by themselves
+	socket    syscall.RawConn      // the plain socket, also under those
+	zip       *wire.CompressedConn // over Conn; nil: not compressed
 	encrypted bool
 	counts    *trafficCounts
 	source    atomic.Pointer[net.TCPAddr] // where a load balancer says that the client is; nil: it says nothing
@@ -54,6 +55,27 @@ func newClientConn(conn net.Conn, counts *trafficCounts) *clientConn {
 // secure goes on over TLS.
 func (c *clientConn) secure(conn net.Conn) { c.Conn, c.raw, c.encrypted = conn, nil, true }
 
+// compress goes on in compressed frames if the login agreed on that.
+func (c *clientConn) compress(login *wire.Login) {
+	algorithm := login.Capabilities.Compression()
+	if algorithm == wire.NoCompression {
+		return
+	}
+	level := login.ZstdLevel
+	if level == 0 {
+		level = wire.DefaultZstdLevel
+	}
+	c.zip, c.raw = wire.NewCompressedConn(c.Conn, algorithm, level, true), nil
+}
+
+// stream is what packets are read from and written to.
+func (c *clientConn) stream() net.Conn {
+	if c.zip != nil {
+		return c.zip
+	}
+	return c.Conn
+}
+
 // command is one command of a client's.
 type command struct {
 	framed  []byte // as it goes to the backend: headers and payload
@@ -63,10 +85,26 @@ type command struct {
 
 func (c command) code() wire.Command { return wire.Command(c.payload[0]) }
 
+// narrowed is the command with a payload that was made from its own, in place: it begins at that one's offset from.
+func (c command) narrowed(from int, payload []byte) command {
+	if len(c.framed) != wire.HeaderLen+len(c.payload) { // several packets
+		c.framed, _ = wire.AppendPacket(make([]byte, 0, len(payload)+64), 0, payload)
+		c.payload = payload
+		return c
+	}
+	c.framed = c.framed[from : from+wire.HeaderLen+len(payload)]
+	c.payload = c.framed[wire.HeaderLen:]
+	wire.PutHeader(c.framed, len(payload), 0)
+	return c
+}
+
 // readCommand waits for the next command, of at most limit bytes. The command is valid until the next call.
 func (c *clientConn) readCommand(limit int) (command, error) {
 	if c.from == len(c.in) {
 		c.park()
+	}
+	if c.zip != nil {
+		c.zip.Begin()
 	}
 	if err := c.need(wire.HeaderLen); err != nil {
 		return command{}, err
@@ -75,7 +113,7 @@ func (c *clientConn) readCommand(limit int) (command, error) {
 	if size > limit {
 		return command{}, clientError(wire.ErrPacketTooLarge)
 	}
-	if c.in[c.from+3] != 0 {
+	if !c.numbered(0) {
 		return command{}, clientError(wire.ErrSequence)
 	}
 	if err := c.need(wire.HeaderLen + size); err != nil {
@@ -89,7 +127,15 @@ func (c *clientConn) readCommand(limit int) (command, error) {
 	if size == 0 { // servers read it as COM_SLEEP, and refuse that
 		return command{payload: []byte{byte(wire.ComSleep)}, nextSeq: 1}, nil
 	}
-	return command{framed, framed[wire.HeaderLen:], 1}, nil
+	return command{framed, framed[wire.HeaderLen:], c.replyNumber(1)}, nil
+}
+
+// replyNumber is the number of the first packet of a reply to so many packets, as the client counts.
+func (c *clientConn) replyNumber(packets byte) byte {
+	if c.zip != nil {
+		return c.zip.Number()
+	}
+	return packets
 }
 
 // readLong puts a command of several packets together: what is read out of it must see it in one piece.
@@ -103,7 +149,7 @@ func (c *clientConn) readLong(first []byte, limit int) (command, error) {
 		switch {
 		case len(payload)+size > limit:
 			return command{}, clientError(wire.ErrPacketTooLarge)
-		case c.in[c.from+3] != seq:
+		case !c.numbered(seq):
 			return command{}, clientError(wire.ErrSequence)
 		}
 		if err := c.need(wire.HeaderLen + size); err != nil {
@@ -113,9 +159,18 @@ func (c *clientConn) readLong(first []byte, limit int) (command, error) {
 		c.from += wire.HeaderLen + size
 		if size < wire.MaxPayload {
 			framed, next := wire.AppendPacket(make([]byte, 0, len(payload)+64), 0, payload)
-			return command{framed, payload, next}, nil
+			return command{framed, payload, c.replyNumber(next)}, nil
 		}
 	}
+}
+
+// numbered reports whether the next packet, whose header is there, has the number seq. In compressed frames the frames
+// are numbered instead, and the packet gets the number that it should have.
+func (c *clientConn) numbered(seq byte) bool {
+	if c.zip != nil {
+		c.in[c.from+3] = seq
+	}
+	return c.in[c.from+3] == seq
 }
 
 // need reads until n unconsumed bytes are there.
@@ -134,6 +189,11 @@ func (c *clientConn) fill(n int) error {
 		if c.raw != nil {
 			return c.fillParked()
 		}
+		if c.zip != nil {
+			if err := c.zip.Wait(); err != nil {
+				return clientError(err)
+			}
+		}
 		c.take()
 	}
 	if c.from > 0 && (cap(c.in)-c.from < n || c.from == len(c.in)) {
@@ -143,7 +203,7 @@ func (c *clientConn) fill(n int) error {
 	if cap(c.in) < n {
 		c.in = append(make([]byte, 0, n), c.in...)
 	}
-	k, err := c.Conn.Read(c.in[len(c.in):cap(c.in)])
+	k, err := c.stream().Read(c.in[len(c.in):cap(c.in)])
 	return c.received(k, err)
 }
 
@@ -208,7 +268,8 @@ func (c *clientConn) park() {
 	}
 }
 
-// writeNow sends as much of p as the socket takes without waiting; nothing under TLS, whose layer can't tell.
+// writeNow sends as much of p as the socket takes without waiting; nothing under TLS and compression,
+// whose layers can't tell.
 func (c *clientConn) writeNow(p []byte) (n int, err error) {
 	if c.raw == nil || len(p) == 0 {
 		return 0, nil
@@ -233,7 +294,7 @@ func (c *clientConn) tryWrite(fd uintptr) bool {
 }
 
 func (c *clientConn) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
+	n, err := c.stream().Write(p)
 	c.counts.sent.Add(uint64(n))
 	return n, clientError(err)
 }

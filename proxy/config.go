@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/conntag/conntag/proxy/wire"
 )
 
 // Config is what the client side listens on and bounds. Durations carry a unit in YAML ("10s").
@@ -26,6 +28,8 @@ type Config struct {
 	// ServerVersion is what the greeting says; empty means the backend's own, since drivers behave by it.
 	ServerVersion string    `yaml:"server_version"`
 	TLS           ClientTLS `yaml:"tls"`
+	// Compression is what clients may compress with, of zlib and zstd; empty means that they may not.
+	Compression []string `yaml:"compression"`
 }
 
 // ClientTLS says whether clients may or must encrypt.
@@ -59,6 +63,7 @@ type BackendConfig struct {
 	Address        string        `yaml:"address"` // host:port, or the path of a unix socket
 	ConnectTimeout time.Duration `yaml:"connect_timeout"`
 	TLS            BackendTLS    `yaml:"tls"`
+	Compression    string        `yaml:"compression"` // off, zlib or zstd
 }
 
 // BackendTLS says how the backend's certificate is checked.
@@ -79,6 +84,7 @@ func DefaultConfig() Config {
 		DrainTimeout:         30 * time.Second,
 		Keepalive:            30 * time.Second,
 		TLS:                  ClientTLS{Mode: "off"},
+		Compression:          []string{"zlib", "zstd"},
 	}
 }
 
@@ -89,8 +95,16 @@ func DefaultBackendConfig() BackendConfig {
 		Address:        "127.0.0.1:3306",
 		ConnectTimeout: 5 * time.Second,
 		TLS:            BackendTLS{Mode: "preferred"},
+		Compression:    "off",
 	}
 }
+
+// Ways to compress, as the configuration names them; off has no capability.
+var (
+	compressions      = map[string]wire.Capability{"zlib": wire.Compress, "zstd": wire.ZstdCompression}
+	compressionNames  = []string{"zlib", "zstd"}
+	backendCompresses = []string{"off", "zlib", "zstd"}
+)
 
 var (
 	clientTLSModes  = []string{"off", "preferred", "required"}
@@ -113,6 +127,10 @@ func (c Config) Validate() []error {
 		p.check(c.TLS.CertFile != "", "tls.cert_file: needed when tls.mode is %s", c.TLS.Mode)
 		p.check(c.TLS.KeyFile != "", "tls.key_file: needed when tls.mode is %s", c.TLS.Mode)
 	}
+	for i, name := range c.Compression {
+		p.oneOf(fmt.Sprintf("compression.%d", i), name, compressionNames)
+		p.check(!slices.Contains(c.Compression[:i], name), "compression.%d: %q is there twice", i, name)
+	}
 	return p
 }
 
@@ -128,6 +146,7 @@ func (c BackendConfig) Validate() []error {
 	if strings.HasPrefix(c.TLS.Mode, "verify_") {
 		p.check(c.TLS.CAFile != "", "tls.ca_file: needed when tls.mode is %s", c.TLS.Mode)
 	}
+	p.oneOf("compression", c.Compression, backendCompresses)
 	p.check((c.TLS.CertFile == "") == (c.TLS.KeyFile == ""), "tls.key_file: cert_file and key_file must be given together")
 	return p
 }

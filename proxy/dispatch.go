@@ -52,9 +52,24 @@ func (s *Session) dispatch(cmd command) error {
 
 // query is COM_QUERY: the path of nearly every statement.
 func (s *Session) query(cmd command) error {
-	sql := cmd.payload[1:]
+	text, attrs := 1, wire.Attributes{}
+	if s.login.caps.Has(wire.QueryAttributes) {
+		var err error
+		if text, attrs, err = wire.TakeQueryAttributes(cmd.payload); err != nil {
+			return s.sendError(cmd.nextSeq, errMalformedPacket)
+		}
+	}
+	sql := cmd.payload[text:]
 	st := sqlscan.Scan(sql, s.state.mode)
-	s.begin(s.callerOf(sql, &st))
+	caller := s.callerOf(sql, &st)
+	if caller == nil {
+		caller = s.srv.attributed(&attrs)
+	}
+	s.begin(caller)
+	if text > 1 {
+		cmd = withoutAttributes(cmd, text)
+		sql = cmd.payload[1:]
+	}
 	if st.Flags&sqlscan.ConnectionID != 0 && st.First != sqlscan.Kill {
 		cmd = s.withOwnID(cmd)
 		sql = cmd.payload[1:]

@@ -88,7 +88,9 @@ var (
 	errPacketTooLarge  = &wire.ServerError{Code: mysql.ER_NET_PACKET_TOO_LARGE, State: "08S01", Message: "Got a packet bigger than 'max_allowed_packet' bytes"}
 	errOutOfOrder      = &wire.ServerError{Code: mysql.ER_NET_PACKETS_OUT_OF_ORDER, State: "08S01", Message: "Got packets out of order"}
 	errBadHandshake    = &wire.ServerError{Code: mysql.ER_HANDSHAKE_ERROR, State: "08S01", Message: "Bad handshake"}
-	errCompression     = &wire.ServerError{Code: mysql.ER_HANDSHAKE_ERROR, State: "08S01", Message: "Bad handshake: conntag does not offer compression; switch it off in the client"}
+	errCompression     = &wire.ServerError{Code: mysql.ER_HANDSHAKE_ERROR, State: "08S01", Message: "Bad handshake: conntag's proxy.compression does not offer what the client compresses with"}
+	errUncompress      = &wire.ServerError{Code: mysql.ER_NET_UNCOMPRESS_ERROR, State: "08S01", Message: "Couldn't uncompress communication packet"}
+	errMalformedPacket = &wire.ServerError{Code: mysql.ER_MALFORMED_PACKET, State: "HY000", Message: "Malformed communication packet"}
 	errSecureTransport = &wire.ServerError{Code: 3159, State: "HY000", Message: "Connections using insecure transport are prohibited: conntag's tls.mode is required"}
 )
 

@@ -26,7 +26,7 @@ func textCommand(c wire.Command, text string) []byte {
 
 func queryCommand(sql string) []byte { return textCommand(wire.ComQuery, sql) }
 
-// exec sends framed commands in one write and reads one reply for each; servers read commands one after another, so
+// exec sends framed commands in one write (on a compressed connection in one each) and reads one reply for each; servers read commands one after another, so
 // several cost one round trip. The first ERR comes back as *wire.ServerError after all replies were read; what was
 // reported of session state is ignored, since the caller asked for it.
 func (b *backendConn) exec(timeout time.Duration, commands ...[]byte) error {
@@ -39,14 +39,14 @@ func (b *backendConn) query(timeout time.Duration, commands ...[]byte) (string, 
 	if err := b.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return "", backendError(err)
 	}
-	if _, err := b.Write(bytes.Join(commands, nil)); err != nil {
+	if err := b.sendAll(commands); err != nil {
 		return "", err
 	}
 	var value string
 	var failed error
 	in := replyReader{b: b, buf: make([]byte, 0, 512)}
 	for _, c := range commands {
-		r := wire.NewReply(wire.Command(c[wire.HeaderLen]).Shape(), 1, true)
+		r := b.reply(wire.Command(c[wire.HeaderLen]).Shape(), 1)
 		v, err := in.read(&r)
 		if err != nil {
 			return "", err
@@ -60,6 +60,20 @@ func (b *backendConn) query(timeout time.Duration, commands ...[]byte) (string, 
 		return "", backendError(err)
 	}
 	return value, failed
+}
+
+// sendAll writes framed commands, in one write where that is possible: several commands in one compressed frame would
+// confuse the server's numbering.
+func (b *backendConn) sendAll(commands [][]byte) error {
+	if b.zip == nil {
+		commands = [][]byte{bytes.Join(commands, nil)}
+	}
+	for _, c := range commands {
+		if _, err := b.Write(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replyReader reads short replies whole.
@@ -134,7 +148,7 @@ func (b *backendConn) pendingState() ([]byte, error) {
 		return nil, err
 	}
 	in := replyReader{b: b, buf: make([]byte, 0, 512)}
-	r := wire.NewReply(wire.ShapeResults, 1, true)
+	r := b.reply(wire.ShapeResults, 1)
 	_, err := in.read(&r)
 	return wire.FilterTracks(in.state, func(t wire.Track) bool {
 		return string(t.Name) != "session_track_schema" && t.Kind != wire.TrackStateChange

@@ -73,21 +73,22 @@ func TestGreetingOffersOnlyWhatWorksThroughTheProxy(t *testing.T) {
 		wire.IgnoreSpace | wire.Protocol41 | wire.IgnoreSigpipe | wire.Transactions | wire.Reserved | wire.SecureConnection |
 		wire.MultiStatements | wire.MultiResults | wire.PSMultiResults | wire.PluginAuth | wire.ConnectAttrs | wire.PluginAuthLenenc |
 		wire.SessionTrack | wire.DeprecateEOF
+	const ours = wire.Compress | wire.ZstdCompression | wire.QueryAttributes // whatever the backend has
 	h := loginHouse(t, loginUsers())
-	if got := h.raw(t).Greeting.Capabilities; got&^works != 0 || !got.Has(wire.Protocol41|wire.SecureConnection|wire.PluginAuth|wire.MultiStatements) {
+	if got := h.raw(t).Greeting.Capabilities; got&^(works|ours) != 0 || !got.Has(wire.Protocol41|wire.SecureConnection|wire.PluginAuth|wire.MultiStatements) {
 		t.Errorf("offers %#x", uint32(got))
 	}
 	// A backend that has everything adds nothing.
 	b := mysql8(t, wiretest.Server{})
 	h = backendHouse(t, b.Addr())
-	if got := h.raw(t).Greeting.Capabilities; got != works {
-		t.Errorf("in front of a MySQL 8 offers %#x, want %#x", uint32(got), uint32(works))
+	if got := h.raw(t).Greeting.Capabilities; got != works|ours {
+		t.Errorf("in front of a MySQL 8 offers %#x, want %#x", uint32(got), uint32(works|ours))
 	}
 	// One that has little is not outdone.
 	b = mysql8(t, wiretest.Server{Greeting: wire.Greeting{Version: "5.7.44", Plugin: nativePlugin,
 		Capabilities: wire.Protocol41 | wire.SecureConnection | wire.PluginAuth | wire.SessionTrack}})
 	h = backendHouse(t, b.Addr())
-	if got := h.raw(t).Greeting.Capabilities; got != wire.Protocol41|wire.SecureConnection|wire.PluginAuth|wire.SessionTrack {
+	if got := h.raw(t).Greeting.Capabilities; got != wire.Protocol41|wire.SecureConnection|wire.PluginAuth|wire.SessionTrack|ours {
 		t.Errorf("in front of a server without offers %#x", uint32(got))
 	}
 }
@@ -102,7 +103,7 @@ func TestGreetingSaysTheConfiguredVersion(t *testing.T) {
 // Servers ignore claims to what they did not offer; so the replies stay those of a client that claims nothing.
 func TestClaimsBeyondTheOfferAreIgnored(t *testing.T) {
 	h := newHouse(t, 1)
-	const unframed = wire.SSL | wire.Compress | wire.ZstdCompression | wire.DeprecateEOF
+	const unframed = wire.SSL | wire.Compress | wire.ZstdCompression | wire.DeprecateEOF | wire.QueryAttributes
 	c := h.loggedIn(t, wiretest.Login{User: mariadbtest.User, Password: mariadbtest.Password, Schema: h.schema, Capabilities: ^wire.Capability(0) &^ unframed})
 	queryRaw(t, c, "SET @@sql_mode='ANSI'")
 	if got := queryRaw(t, c, "SELECT @@sql_mode"); got == "" {

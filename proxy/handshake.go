@@ -13,7 +13,8 @@ import (
 	"github.com/conntag/conntag/proxy/wire"
 )
 
-// offered are the capabilities that work through the proxy; of these the greeting offers what the backend has.
+// offered are the capabilities that work through the proxy; of these the greeting offers what the backend has. TLS,
+// compression and query attributes are the proxy's own affair.
 const offered = wire.LongPassword | wire.FoundRows | wire.LongFlag | wire.ConnectWithDB | wire.ODBC | wire.LocalFiles |
 	wire.IgnoreSpace | wire.Protocol41 | wire.IgnoreSigpipe | wire.Transactions | wire.Reserved | wire.SecureConnection |
 	wire.MultiStatements | wire.MultiResults | wire.PSMultiResults | wire.PluginAuth | wire.ConnectAttrs | wire.PluginAuthLenenc |
@@ -54,6 +55,7 @@ func (s *Session) greet() error {
 	if err := c.WritePacket(s.loginOK(info)); err != nil {
 		return clientError(err)
 	}
+	s.client.compress(login)
 	s.srv.connects.ok.Add(1)
 	return clientError(s.client.SetDeadline(time.Time{}))
 }
@@ -63,7 +65,7 @@ func (s *Session) greeting(info *serverInfo) *wire.Greeting {
 		Version:      info.version,
 		ConnectionID: s.id,
 		Salt:         newSalt(),
-		Capabilities: info.capabilities & offered,
+		Capabilities: info.capabilities&offered | wire.QueryAttributes,
 		Collation:    info.collation,
 		Status:       wire.StatusAutocommit,
 		Plugin:       info.plugin,
@@ -76,6 +78,9 @@ func (s *Session) greeting(info *serverInfo) *wire.Greeting {
 	}
 	if s.srv.tls != nil {
 		g.Capabilities |= wire.SSL
+	}
+	for _, name := range s.srv.cfg.Compression {
+		g.Capabilities |= compressions[name]
 	}
 	return g
 }

@@ -142,7 +142,7 @@ func TestSessionEndsAtOnceWithTheConnectionThatItHolds(t *testing.T) {
 		for _, sql := range []string{"BEGIN", "CREATE TEMPORARY TABLE app.x (a INT)"} {
 			c := h.loggedIn(t, directLogin())
 			queryRaw(t, c, sql)
-			id := queryRaw(t, c, "SELECT CONNECTION_ID()")
+			id := queryRaw(t, c, backendIDSQL)
 			exec(t, direct, "KILL "+id)
 			expectClosed(t, c, 0)
 			expectAtRest(t, h)

@@ -16,21 +16,28 @@ func (s *Session) sendFile(b *backendConn, r *reply) error {
 		return err
 	}
 	s.meter.Enter(attribution.Sending, s.srv.now())
-	seq, err := s.client.copyPackets(b, r.Dropped())
+	seq, err := s.client.copyPackets(b, r)
+	if s.client.zip != nil {
+		r.Renumber, seq = true, s.client.zip.Number()
+	}
 	s.meter.Enter(attribution.Executing, s.srv.now())
 	r.Resume(seq)
 	return err
 }
 
-// copyPackets forwards packets up to and including an empty one, and returns the number of the next. The backend counts
-// ahead packets more than the client.
-func (c *clientConn) copyPackets(b *backendConn, ahead byte) (next byte, err error) {
-	for {
+// copyPackets forwards packets up to and including an empty one, and returns the number of the next, as the client
+// counts. Whether a packet has the number that it should have is the server's to say; in compressed frames there is none.
+func (c *clientConn) copyPackets(b *backendConn, r *reply) (next byte, err error) {
+	for due := r.Due(); ; due++ {
 		if err := c.needAwake(wire.HeaderLen); err != nil {
 			return 0, noEOF(err)
 		}
 		size, seq := wire.PayloadLen(c.in[c.from:]), c.in[c.from+3]
-		c.in[c.from+3] += ahead
+		if c.zip == nil {
+			c.in[c.from+3] += r.Dropped()
+		} else {
+			c.numbered(due)
+		}
 		for left := wire.HeaderLen + size; left > 0; {
 			if c.from == len(c.in) {
 				if err := c.needAwake(1); err != nil {
@@ -38,7 +45,7 @@ func (c *clientConn) copyPackets(b *backendConn, ahead byte) (next byte, err err
 				}
 			}
 			k := min(left, len(c.in)-c.from)
-			if _, err := b.Write(c.in[c.from : c.from+k]); err != nil {
+			if err := b.continueCommand(c.in[c.from : c.from+k]); err != nil {
 				return 0, err
 			}
 			c.from += k

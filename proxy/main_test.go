@@ -147,6 +147,9 @@ func conn(t testing.TB, db *sql.DB) *sql.Conn {
 	return c
 }
 
+// backendIDSQL tells the server's own id of the connection that it runs on, if nobody else asks.
+const backendIDSQL = "SELECT ID FROM information_schema.processlist WHERE INFO LIKE 'SELECT ID FROM%'"
+
 type execer interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
 }

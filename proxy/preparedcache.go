@@ -81,7 +81,7 @@ func (b *backendConn) prepareStmt(key, text string) (*backendStmt, error) {
 		return nil, err
 	}
 	in := replyReader{b: b, buf: make([]byte, 0, 1024)}
-	r := wire.NewReply(wire.ShapePrepare, 1, true)
+	r := b.reply(wire.ShapePrepare, 1)
 	if _, err := in.read(&r); err != nil {
 		return nil, err
 	}

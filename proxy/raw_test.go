@@ -37,7 +37,11 @@ func (h *house) modernClient(t testing.TB) *rawClient {
 func (h *house) rawClientWith(t testing.TB, bend client.Option) *rawClient {
 	t.Helper()
 	var d net.Dialer
-	c, err := client.ConnectWithDialer(context.Background(), "tcp", h.Addr().String(), mariadbtest.User, mariadbtest.Password, h.schema, d.DialContext, bend)
+	c, err := client.ConnectWithDialer(context.Background(), "tcp", h.Addr().String(), mariadbtest.User, mariadbtest.Password, h.schema, d.DialContext, bend,
+		func(c *client.Conn) error {
+			c.UnsetCapability(mysql.CLIENT_QUERY_ATTRIBUTES) // what is sent by hand is without
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,10 @@ func (s *Session) exchange() error {
 	}
 	s.meter.Enter(attribution.Executing, s.srv.now())
 	r := &s.reply
-	*r = reply{Reply: wire.NewReply(j.shape, j.nextSeq, true)}
+	*r = reply{Reply: b.reply(j.shape, j.nextSeq)}
+	if byte(wire.PacketsIn(len(j.framed))) != j.nextSeq { // the client counts what it sent
+		r.Renumber = true
+	}
 	r.take()
 	defer r.drop()
 	if r.end, err = b.roundTrip(j.framed, r.room()); err != nil {

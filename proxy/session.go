@@ -111,6 +111,8 @@ func (s *Session) end(err error) {
 		_ = s.client.send(1, errPacketTooLarge.Append(nil))
 	case errors.Is(err, wire.ErrSequence), errors.Is(err, wire.ErrMalformed):
 		_ = s.client.send(1, errOutOfOrder.Append(nil))
+	case sideOf(err) == SideClient && errors.Is(err, wire.ErrUncompress):
+		_ = s.client.send(1, errUncompress.Append(nil))
 	case sideOf(err) == SideClient && gone(err):
 		s.log.Debug("client left", "session", s.id, "error", err)
 	case errors.Is(err, errIdleTooLong):

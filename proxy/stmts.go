@@ -3,6 +3,7 @@ package proxy
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -19,7 +20,8 @@ type preparedStmt struct {
 	read    reading
 	key     string // of the text, read so
 	params  int
-	types   string // parameter types last bound by the client
+	types   string   // parameter types last bound by the client
+	long    []uint16 // parameters whose values were sent ahead of the next execute
 	account *attribution.Account
 	first   sqlscan.Keyword
 	flags   sqlscan.Flags
@@ -56,7 +58,7 @@ func (s *Session) lookup(cmd command, where string) (*preparedStmt, *wire.Server
 
 func (s *Session) find(cmd command, where string) (*preparedStmt, *wire.ServerError) {
 	if len(cmd.payload) < stmtHeader {
-		return nil, &wire.ServerError{Code: mysql.ER_MALFORMED_PACKET, State: "HY000", Message: "Malformed communication packet"}
+		return nil, errMalformedPacket
 	}
 	id := binary.LittleEndian.Uint32(cmd.payload[1:])
 	if st := s.prepared.byID[id]; st != nil {
@@ -104,7 +106,14 @@ func (s *Session) stmtExecute(cmd command) error {
 	if e != nil {
 		return s.sendError(cmd.nextSeq, e)
 	}
-	s.begin(stmt.account)
+	caller := stmt.account
+	if s.login.caps.Has(wire.QueryAttributes) {
+		var err error
+		if cmd, caller, err = s.classicExecute(cmd, stmt); err != nil {
+			return s.sendError(cmd.nextSeq, errMalformedPacket)
+		}
+	}
+	s.begin(caller)
 	s.job = job{code: wire.ComStmtExecute, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, stmt: stmt,
 		first: stmt.first, flags: stmt.flags, effects: stmt.effects}
 	s.state.userVars = stmt.flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar([]byte(stmt.text), s.state.mode)
@@ -196,6 +205,7 @@ func bindTypes(cmd command, stmt *preparedStmt, known *backendStmt) []byte {
 // settleStmt keeps the pins of cursors and long data after an execute or a fetch.
 func (s *Session) settleStmt(stmt *preparedStmt, out outcome) {
 	s.state.usedLongData(stmt.id)
+	stmt.long = stmt.long[:0]
 	open := out.code == 0 && out.status&wire.StatusCursorExists != 0 && out.status&wire.StatusLastRowSent == 0
 	if open {
 		s.state.openCursor(stmt.id)
@@ -285,6 +295,11 @@ func (s *Session) stmtSendLongData(cmd command) error {
 	}
 	binary.LittleEndian.PutUint32(cmd.framed[wire.HeaderLen+1:], known.id)
 	s.state.sentLongData(stmt.id)
+	if p := cmd.payload[stmtHeader:]; len(p) >= 2 {
+		if param := binary.LittleEndian.Uint16(p); !slices.Contains(stmt.long, param) {
+			stmt.long = append(stmt.long, param)
+		}
+	}
 	s.notePins()
 	if _, err := s.lease.Conn().Write(cmd.framed); err != nil {
 		return s.lost(err, false)

@@ -41,13 +41,13 @@ func (b *backendConn) ask(timeout time.Duration, commands ...[]byte) ([]textResu
 	if err := b.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return nil, backendError(err)
 	}
-	if _, err := b.Write(bytes.Join(commands, nil)); err != nil {
+	if err := b.sendAll(commands); err != nil {
 		return nil, err
 	}
 	in := replyReader{b: b, buf: make([]byte, 0, 1024)}
 	answers := make([]textResult, len(commands))
 	for i := range commands {
-		r := wire.NewReply(wire.ShapeResults, 1, true)
+		r := b.reply(wire.ShapeResults, 1)
 		raw, err := in.readRaw(&r)
 		if err != nil {
 			return nil, err

@@ -188,7 +188,7 @@ func TestDeadTLSBackendsAreReplacedBeforeUse(t *testing.T) {
 		o.Backend.Address, o.Backend.TLS.Mode, o.Pool.LivenessAfter = own.Addr(), "required", 1
 	})
 	c := h.loggedIn(t, wiretest.Login{User: "native-plain", Password: loginSecret})
-	const backend = "SELECT ID FROM information_schema.processlist WHERE INFO LIKE 'SELECT ID FROM%'"
+	const backend = backendIDSQL
 	id := queryRaw(t, c, backend)
 	exec(t, open(t, own.DSN("")), "KILL "+id)
 	if again := queryRaw(t, c, backend); again == id {

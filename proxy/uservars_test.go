@@ -90,7 +90,7 @@ func TestSessionWhoseUserVariablesDiedWithTheirBackendIsTold(t *testing.T) {
 	h := newHouse(t, 1)
 	a := h.client(t)
 	exec(t, a, "SET @v=1")
-	id := value(t, a, "SELECT @@pseudo_thread_id")
+	id := value(t, a, backendIDSQL)
 	exec(t, open(t, server.DSN("")), "KILL "+id)
 	expectError(t, 1053, a, "SELECT @v")
 }

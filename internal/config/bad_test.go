@@ -70,9 +70,14 @@ var badFiles = map[string][]string{
 	"kind_variable_for_number":  {`:5: pool.size: wants a whole number, is "${POOL_SIZE}"; variables are only replaced in text, not in numbers, durations or switches`},
 	"sense_admin_host":          {`:5: admin.allowed_hosts[0]: "http://conntag:6080" is not a host name; write it without scheme, port or wildcard`},
 	"sense_admin_listen":        {`:5: admin.listen: "127.0.0.1:http-alt" is not host:port; write for example 127.0.0.1:6080`},
-	"sense_empty":               {`:1: users: names nobody, so no client could log in; add at least one user`},
-	"sense_keepalive":           {`:5: proxy.keepalive: must be 3s or more, is 1s; 0s never asks, or write for example 30s`},
-	"sense_listen":              {`:5: proxy.listen: "6033" is not host:port; write for example 127.0.0.1:6033`},
+	"sense_compression": {
+		`:5: proxy.compression[1]: "lz4" is unknown; one of: zlib, zstd`,
+		`:5: proxy.compression[2]: "zlib" is there twice`,
+		`:7: backend.compression: "gzip" is unknown; one of: off, zlib, zstd`,
+	},
+	"sense_empty":     {`:1: users: names nobody, so no client could log in; add at least one user`},
+	"sense_keepalive": {`:5: proxy.keepalive: must be 3s or more, is 1s; 0s never asks, or write for example 30s`},
+	"sense_listen":    {`:5: proxy.listen: "6033" is not host:port; write for example 127.0.0.1:6033`},
 	"sense_log": {
 		`:5: log.level: "loud" is unknown; one of: debug, info, warn, error`,
 		`:6: log.format: "xml" is unknown; one of: text, json`,

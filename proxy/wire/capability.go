@@ -11,7 +11,7 @@ const (
 	LongFlag         Capability = 1 << 2
 	ConnectWithDB    Capability = 1 << 3
 	NoSchema         Capability = 1 << 4
-	Compress         Capability = 1 << 5 // refused: the processor is the bottleneck, not the network
+	Compress         Capability = 1 << 5 // zlib
 	ODBC             Capability = 1 << 6
 	LocalFiles       Capability = 1 << 7
 	IgnoreSpace      Capability = 1 << 8

@@ -18,7 +18,9 @@ type Login struct {
 	Schema       string
 	Plugin       string
 	Attrs        []Attr
-	// Compresses says that the client will compress although that was not offered: mysqlnd does so if told to.
+	// ZstdLevel is how hard a client that compresses with zstd wants its bytes compressed, 1 to 22; 0 is no wish.
+	ZstdLevel byte
+	// Compresses says that the client will compress in a way that was not offered: mysqlnd does so if told to.
 	Compresses bool
 }
 
@@ -57,6 +59,9 @@ func (l *Login) Append(dst []byte) []byte {
 	}
 	if l.Capabilities.Has(ConnectAttrs) {
 		dst = appendAttrs(dst, l.Attrs)
+	}
+	if l.Capabilities.Has(ZstdCompression) {
+		dst = append(dst, l.ZstdLevel)
 	}
 	return dst
 }
@@ -98,7 +103,10 @@ func ParseLogin(p []byte, offered Capability) (*Login, error) {
 	if l.Capabilities.Has(ConnectAttrs) && len(r.p) > 0 {
 		l.Attrs = parseAttrs(&r)
 	}
-	l.Compresses = l.Capabilities&^offered&(Compress|ZstdCompression) != 0
+	if l.Capabilities.Has(ZstdCompression) && len(r.p) > 0 {
+		l.ZstdLevel = r.byte()
+	}
+	l.Compresses = l.Capabilities.Compression() != (l.Capabilities & offered).Compression()
 	l.Capabilities &= offered
 	return l, nil
 }

@@ -48,6 +48,9 @@ func AppendPacket(dst []byte, seq byte, payload []byte) ([]byte, byte) {
 	}
 }
 
+// PacketsIn is how many packets a framed message of n bytes is.
+func PacketsIn(n int) int { return n/(HeaderLen+MaxPayload) + 1 }
+
 // Conn reads and writes whole packets, for the login and for the proxy's own short commands. It reads not one
 // byte beyond the packet asked for, so that the connection can be handed to the relay at any packet's edge.
 type Conn struct {
@@ -56,9 +59,18 @@ type Conn struct {
 	buf []byte
 }
 
+// Begin starts a new command.
+func (c *Conn) Begin() {
+	c.Seq = 0
+	if framed, ok := c.Conn.(*CompressedConn); ok {
+		framed.Begin()
+	}
+}
+
 // ReadPacket returns the payload of the next logical packet, at most limit bytes. It is valid until the next call.
 func (c *Conn) ReadPacket(limit int) ([]byte, error) {
 	var header [HeaderLen]byte
+	_, framed := c.Conn.(*CompressedConn) // which counts frames instead
 	c.buf = c.buf[:0]
 	for {
 		if _, err := io.ReadFull(c.Conn, header[:]); err != nil {
@@ -71,7 +83,7 @@ func (c *Conn) ReadPacket(limit int) ([]byte, error) {
 		if len(c.buf)+n > limit {
 			return nil, fmt.Errorf("%w: over %d bytes", ErrPacketTooLarge, limit)
 		}
-		if header[3] != c.Seq {
+		if header[3] != c.Seq && !framed {
 			return nil, fmt.Errorf("%w: got number %d, want %d", ErrSequence, header[3], c.Seq)
 		}
 		c.Seq++

@@ -20,6 +20,8 @@ const (
 // of one struct whatever the reply's size. It reads the protocol without DeprecateEOF; [Reply.Drop] and
 // [OK.AppendEnd] turn what it reads into the protocol with it.
 type Reply struct {
+	// Renumber says that the packets' numbers are not those that the reader must see: Next writes them anew.
+	Renumber bool
 	OK       OK     // the latest OK or EOF
 	HasRows  bool   // a result set was among the results
 	RowsLast bool   // the last result was a result set
@@ -34,6 +36,7 @@ type Reply struct {
 	long     bool   // the last packet was full: the next one continues it
 	seq      byte   // as the server counts
 	dropped  byte   // packets that the client did not get
+	came     byte   // number that the latest packet came with, if they are written anew
 	defs     uint64 // definitions still to come before an EOF
 	skip     int    // bytes of the current packet that need no look
 	lastSize int
@@ -71,6 +74,14 @@ func (r *Reply) Packet(settled []byte) []byte { return settled[len(settled)-r.la
 // Seq is the number of the next packet, as the client counts.
 func (r *Reply) Seq() byte { return r.seq - r.dropped }
 
+// Due is the number that the server gives the next packet, be it its own or one that it asked for.
+func (r *Reply) Due() byte {
+	if r.Renumber {
+		return r.came + 1
+	}
+	return r.seq
+}
+
 // Resume goes on after LOCAL INFILE's content was sent; seq is the number of the next packet, as the client counts.
 func (r *Reply) Resume(seq byte) { r.seq, r.state = seq+r.dropped, stateFirst }
 
@@ -93,6 +104,9 @@ func (r *Reply) Next(buf []byte) (n int, ev Event) {
 			return n, EventMore
 		}
 		size := PayloadLen(packet)
+		if r.Renumber {
+			r.came, packet[3] = packet[3], r.seq
+		}
 		if packet[3] != r.seq {
 			return n, EventBad
 		}

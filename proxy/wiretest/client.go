@@ -47,6 +47,7 @@ type Login struct {
 	Capabilities   wire.Capability // 0 is PlainCapabilities; what the other fields need is added
 	Collation      byte            // 0 is utf8mb4_general_ci
 	Attrs          []wire.Attr
+	ZstdLevel      byte        // goes with wire.ZstdCompression
 	TLS            *tls.Config // nil: no TLS
 	// KeyUnasked sends the password encrypted with this key instead of asking for the server's.
 	KeyUnasked *rsa.PublicKey
@@ -102,13 +103,19 @@ func (c *Client) Login(l Login) error {
 	if err := c.WritePacket(w.Append(nil)); err != nil {
 		return err
 	}
-	return c.finish(l, c.Greeting.Salt[:])
+	if err := c.finish(l, c.Greeting.Salt[:]); err != nil {
+		return err
+	}
+	if algorithm := w.Capabilities.Compression(); algorithm != wire.NoCompression {
+		c.Conn.Conn = wire.NewCompressedConn(c.Conn.Conn, algorithm, w.ZstdLevel, false)
+	}
+	return nil
 }
 
 // wire is the login packet. Its bytes are all there is of it, so Fault can cut it anywhere.
 func (l *Login) wire(g *wire.Greeting) *wire.Login {
 	w := &wire.Login{Capabilities: l.Capabilities, MaxPacket: 1 << 24, Collation: l.Collation, User: l.User,
-		AuthResponse: scramble(l.Plugin, l.Password, g.Salt[:]), Schema: l.Schema, Plugin: l.Plugin, Attrs: l.Attrs}
+		AuthResponse: scramble(l.Plugin, l.Password, g.Salt[:]), Schema: l.Schema, Plugin: l.Plugin, Attrs: l.Attrs, ZstdLevel: l.ZstdLevel}
 	if w.Capabilities == 0 {
 		w.Capabilities = PlainCapabilities
 	}
@@ -245,7 +252,7 @@ func (c *Client) Send(command wire.Command, argument string) error {
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
-	c.Seq = 0
+	c.Begin()
 	return c.WritePacket(append([]byte{byte(command)}, argument...))
 }
 

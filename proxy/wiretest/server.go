@@ -150,8 +150,13 @@ func (b *Backend) serve(conn net.Conn) error {
 	if err := p.login(); err != nil {
 		return err
 	}
+	if p.Login != nil {
+		if algorithm := p.Login.Capabilities.Compression(); algorithm != wire.NoCompression {
+			p.Conn.Conn = wire.NewCompressedConn(conn, algorithm, p.Login.ZstdLevel, true)
+		}
+	}
 	for {
-		p.Seq = 0
+		p.Begin()
 		command, err := p.ReadPacket(maxPacket)
 		if err != nil {
 			return err
