@@ -5,6 +5,8 @@ GO ?= go
 FUZZTIME ?= 10000x
 BENCHTIME ?= 1s
 BENCH ?= .
+TIME ?= 1m
+SEED ?= 1
 
 # COMMAND=PACKAGE pairs for scripts/setup.sh.
 MARIADB = mariadbd=mariadb-server mariadb=mariadb-client
@@ -16,7 +18,7 @@ CONCURRENT = ./pool/... ./attribution/... ./proxy/... ./reservation/... ./intern
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## /{printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## /{printf "%-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install everything any target needs
@@ -52,6 +54,11 @@ race: ## test the concurrent packages under the race detector
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME
 	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: invisible
+invisible: ## play drawn sequences of commands directly and through conntag for TIME, from SEED on, and compare
+	@scripts/setup.sh $(MARIADB)
+	@$(GO) run ./internal/invisible/soak -time $(TIME) -seed $(SEED) $(INVISIBLEFLAGS)
 
 .PHONY: bench
 bench: ## measure CPU per query and memory per idle client beside a plain Go TCP relay

@@ -27,9 +27,12 @@ var mayImport = map[string][]string{
 	"internal/config":  {"proxy", "pool", "attribution", "internal/admin", "gopkg.in/yaml.v3"},
 	"internal/demo": {"proxy", "pool", "attribution", "reservation", "reservation/mysqlstore", "internal/admin", "internal/metrics", "internal/mariadbtest",
 		"github.com/go-sql-driver/mysql"},
-	"bench":                {"internal/mariadbtest", "github.com/go-sql-driver/mysql"},
-	"internal/drivertest":  {},
-	"internal/mariadbtest": {"github.com/go-sql-driver/mysql"},
+	"bench":               {"internal/mariadbtest", "github.com/go-sql-driver/mysql"},
+	"internal/drivertest": {},
+	"internal/invisible": {"proxy", "proxy/wire", "pool", "attribution", "internal/mariadbtest",
+		"github.com/go-mysql-org/go-mysql", "github.com/go-sql-driver/mysql"},
+	"internal/invisible/soak": {"internal/invisible"},
+	"internal/mariadbtest":    {"github.com/go-sql-driver/mysql"},
 }
 
 func TestPackagesImportOnlyWhatTheTableAllows(t *testing.T) {
