@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,8 +61,11 @@ func (p *packet) blank() {
 	case packetEOF:
 		b[4] &^= querySlow >> 8
 	case packetOK:
-		if i := statusAt(b); i+1 < len(b) {
-			b[i+1] &^= querySlow >> 8
+		if ok, valid := wire.ParseOK(b, true); valid {
+			ok.Status &^= querySlow
+			ok.State = sortedState(ok.State)
+			b = ok.AppendOK(nil)
+			binary.LittleEndian.PutUint16(b[statusAt(b):], uint16(ok.Status)) // as it was said, fitting or not
 		}
 	case packetText:
 		b = nil
@@ -70,6 +74,30 @@ func (p *packet) blank() {
 		b = []byte(name)
 	}
 	p.payload = string(b)
+}
+
+// sortedState puts a report's variables in order: a server's own is that of a hash table, and differs between two servers.
+func sortedState(state []byte) []byte {
+	var entries []string
+	t := wire.NewTracks(state)
+	for {
+		e, ok := t.Next()
+		if !ok {
+			break
+		}
+		entries = append(entries, fmt.Sprintf("%d %s=%s;", e.Kind, e.Name, e.Value))
+	}
+	slices.Sort(entries)
+	return []byte(strings.Join(entries, ""))
+}
+
+// clearEOF blanks bits of an EOF's status.
+func (p *packet) clearEOF(bits wire.Status) {
+	if p.kind == packetEOF {
+		b := []byte(p.payload)
+		binary.LittleEndian.PutUint16(b[3:], binary.LittleEndian.Uint16(b[3:])&^uint16(bits))
+		p.payload = string(b)
+	}
 }
 
 // statusAt is where an OK packet's status begins, behind two numbers.

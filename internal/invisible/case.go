@@ -58,6 +58,7 @@ type Step struct {
 // Case is one sequence: who connects, and who sends what in which order.
 type Case struct {
 	Note   string // why it is kept; lines without the leading "# "
+	Known  string // the exclusion that it is an example of; "" when it must look the same
 	Mode   Mode
 	Logins []Login
 	Steps  []Step

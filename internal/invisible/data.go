@@ -1,10 +1,11 @@
 package invisible
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +59,8 @@ var serverFlags = []string{
 // store is one MariaDB server with the data of the cases on it.
 type store struct {
 	*mariadbtest.Instance
-	admin *sql.DB // one connection
+	admin *sql.DB         // one connection
+	fresh map[string]bool // schemas that are as every case finds them
 }
 
 func startStore() (*store, error) {
@@ -66,7 +68,7 @@ func startStore() (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{Instance: db}
+	s := &store{Instance: db, fresh: map[string]bool{}}
 	if err := s.prepare(); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
@@ -116,56 +118,87 @@ func (s *store) stop() error {
 
 // reset gives the clients of a case the data that every case starts with.
 func (s *store) reset(c Case) error {
-	if err := s.awaitSilence(); err != nil {
-		return err
-	}
 	var b strings.Builder
-	fresh := func(schema, tables string) {
-		fmt.Fprintf(&b, "DROP DATABASE IF EXISTS %s; CREATE DATABASE %s; USE %s; %s", schema, schema, schema, tables)
-	}
-	if c.Mode == Free {
-		for i := range c.Logins {
-			fresh(ownSchema(i), tables)
+	for _, schema := range c.schemas() {
+		if s.fresh[schema] {
+			continue
 		}
-	} else {
-		fresh(schemaOne, tables)
+		content := tables
+		if schema == schemaTwo {
+			content = tablesOfTwo
+		}
+		fmt.Fprintf(&b, "DROP DATABASE IF EXISTS %s; CREATE DATABASE %s; USE %s; %s", schema, schema, schema, content)
+		s.fresh[schema] = true
 	}
-	fresh(schemaTwo, tablesOfTwo)
+	if b.Len() == 0 {
+		return nil
+	}
 	return s.run(b.String())
+}
+
+// schemas are those that a case can change.
+func (c Case) schemas() []string {
+	if c.Mode != Free {
+		return []string{schemaOne, schemaTwo}
+	}
+	list := []string{schemaTwo}
+	for i := range c.Logins {
+		list = append(list, ownSchema(i))
+	}
+	return list
+}
+
+// changing are the words without which a statement leaves data, structure and counters as they are.
+var changing = regexp.MustCompile(`(?i)insert|replace|update|delete|load|create|alter|drop|truncate|table|index|call|handler|prepare`)
+
+// changed are the schemas of a case that may not be fresh any more.
+func (c Case) changed() (list []string) {
+	for _, schema := range c.schemas() {
+		if slices.ContainsFunc(c.Steps, func(s Step) bool {
+			return (c.Mode != Free || schema == ownSchema(s.Client)) && changing.MatchString(s.Op.Text)
+		}) && (schema != schemaTwo || strings.Contains(c.String(), schemaTwo)) {
+			list = append(list, schema)
+		}
+	}
+	return list
 }
 
 // awaitSilence waits until the sessions of the case before are gone from the server, with their locks, and ends what
 // outlives a session: prepared XA transactions.
 func (s *store) awaitSilence() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	for others := 1; others > 0; {
-		if err := s.admin.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE user IN (?, 'unauthenticated user') AND id <> CONNECTION_ID()",
-			mariadbtest.User).Scan(&others); err != nil {
-			return fmt.Errorf("wait for the sessions of the last case to end: %w", err)
+	if err := s.awaitNone("user IN ('" + mariadbtest.User + "', 'unauthenticated user') AND id <> CONNECTION_ID()"); err != nil {
+		return err
+	}
+	return s.endBranches()
+}
+
+// awaitEnd waits until a session is gone.
+func (s *store) awaitEnd(id uint32) error { return s.awaitNone(fmt.Sprintf("id = %d", id)) }
+
+// awaitNone waits until no session is left of which the condition holds.
+func (s *store) awaitNone(condition string) error {
+	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Microsecond) {
+		left, err := s.rows("SELECT 1 FROM information_schema.processlist WHERE " + condition)
+		if err != nil || len(left) == 0 {
+			return err
 		}
-		if others > 0 {
-			time.Sleep(200 * time.Microsecond)
+		if time.Now().After(end) {
+			return errors.New("sessions do not end though their clients have said goodbye")
 		}
 	}
-	rows, err := s.admin.QueryContext(ctx, "XA RECOVER")
+}
+
+// endBranches rolls back what was prepared and never ended.
+func (s *store) endBranches() error {
+	branches, err := s.rows("XA RECOVER")
 	if err != nil {
 		return err
 	}
-	var left []string
-	for rows.Next() {
-		var format, gtrid, bqual int
-		var id string
-		if err := rows.Scan(&format, &gtrid, &bqual, &id); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-		left = append(left, id)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	for _, id := range left {
-		if err := s.run("XA ROLLBACK '" + id + "'"); err != nil {
+	for _, b := range branches {
+		id := b[strings.LastIndexByte(b, ',')+1:]
+		// Refused when the server has rolled the branch back by itself: it is gone then, too.
+		var refused *mysql.MySQLError
+		if err := s.run("XA ROLLBACK '" + id + "'"); err != nil && !errors.As(err, &refused) {
 			return err
 		}
 	}

@@ -17,33 +17,25 @@ func (s *Stage) compareData(c Case) (*Difference, error) {
 	if err != nil || direct == behind {
 		return nil, err
 	}
-	return &Difference{Step: Step{Op: Op{Verb: "data left"}}, At: len(c.Steps) - 1, Direct: direct, Proxied: behind}, nil
+	return &Difference{Step: Step{Op: Op{Verb: "data left"}}, At: len(c.Steps) - 1, Direct: direct, Proxied: behind, in: "data"}, nil
 }
 
-// contents are all rows of the clients' schemas as text.
+// contents are all rows of the schemas that a case may have changed, as text.
 func (s *store) contents(c Case) (string, error) {
-	if err := s.awaitSilence(); err != nil {
-		return "", err
-	}
-	schemas := "'one','two'"
-	if c.Mode == Free {
-		schemas = "'two'"
-		for i := range c.Logins {
-			schemas += ",'" + ownSchema(i) + "'"
-		}
-	}
-	names, err := s.rows("SELECT CONCAT('`', table_schema, '`.`', table_name, '`') FROM information_schema.tables WHERE table_schema IN (" +
-		schemas + ") AND table_type = 'BASE TABLE' ORDER BY 1")
-	if err != nil {
-		return "", err
-	}
 	var b strings.Builder
-	for _, name := range names {
-		rows, err := s.rows("SELECT * FROM " + name + " ORDER BY 1")
+	for _, schema := range c.changed() {
+		s.fresh[schema] = false
+		names, err := s.rows("SHOW TABLES FROM " + schema)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "%s: %s; ", name, strings.Join(rows, " "))
+		for _, name := range names {
+			rows, err := s.rows(fmt.Sprintf("SELECT * FROM %s.`%s` ORDER BY 1", schema, name))
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&b, "%s.%s: %s; ", schema, name, strings.Join(rows, " "))
+		}
 	}
 	return b.String(), nil
 }

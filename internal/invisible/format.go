@@ -13,6 +13,7 @@ import (
 // A case's text, one line each:
 //
 //	# why it is kept
+//	known warnings        (only while there is such an exclusion)
 //	mode s2
 //	client schema=one collation=45 found_rows multi track
 //	client schema= collation=8
@@ -27,6 +28,9 @@ func (c Case) String() string {
 	var b strings.Builder
 	for line := range strings.Lines(c.Note) {
 		fmt.Fprintf(&b, "# %s\n", strings.TrimSpace(line))
+	}
+	if c.Known != "" {
+		fmt.Fprintf(&b, "known %s\n", c.Known)
 	}
 	fmt.Fprintf(&b, "mode %s\n", c.Mode)
 	for _, l := range c.Logins {
@@ -133,6 +137,8 @@ func (c *Case) parseLine(line string) error {
 	case line == "":
 	case word == "#":
 		c.Note += rest + "\n"
+	case word == "known":
+		c.Known = rest
 	case word == "mode":
 		c.Mode = Mode(rest)
 	case word == "client":
@@ -199,7 +205,7 @@ func parseOp(text string) (o Op, err error) {
 	case Execute:
 		o.Slot, rest, _ = strings.Cut(rest, " ")
 		err = o.parseParams(rest)
-	case Ping, Statistics, ResetConn:
+	case Ping, Statistics, ResetConn, Reconnect:
 	default:
 		err = fmt.Errorf("no command is called %q", verb)
 	}

@@ -9,6 +9,7 @@ import (
 // Generator draws cases. The same seed draws the same cases.
 type Generator struct {
 	rng   *rand.Rand
+	off   excluded
 	moves []move
 	total int
 }
@@ -16,21 +17,23 @@ type Generator struct {
 // move is a few commands of one client that belong together.
 type move struct {
 	weight int
-	needs  string // the exclusion that leaves it out
+	needs  string // the exclusions, separated by spaces, that leave it out
 	turns  bool   // only where clients take turns: it would touch what others have
-	write  func(a *author) []Op
+	// routine is a call of a procedure or function of schema lib.
+	routine bool
+	write   func(a *author) []Op
 }
 
 // NewGenerator draws from the whole grammar, less the exclusions that are not named in on.
 func NewGenerator(seed uint64, on ...string) (*Generator, error) {
-	off, err := with(on)
+	off, err := without(on)
 	if err != nil {
 		return nil, err
 	}
-	g := &Generator{rng: rand.New(rand.NewPCG(seed, 0))}
+	g := &Generator{rng: rand.New(rand.NewPCG(seed, 0)), off: off}
 	for _, area := range [][]move{ordinaryMoves, stateMoves, transactionMoves, lastMoves, heldMoves, preparedMoves, protocolMoves, routineMoves, errorMoves} {
 		for _, m := range area {
-			if !off[m.needs] {
+			if !off.any(m.needs) {
 				g.moves = append(g.moves, m)
 				g.total += m.weight
 			}
@@ -44,15 +47,19 @@ func (g *Generator) Draw(mode Mode, steps int) Case {
 	c := Case{Mode: mode}
 	clients := 2 + g.rng.IntN(3)
 	if mode == Free || g.rng.IntN(5) == 0 {
-		clients = 4 + g.rng.IntN(5)
+		clients = min(4+g.rng.IntN(5), 1+steps/3)
 	}
 	foundRows := g.rng.IntN(4) == 0 // of one kind, so that they share connections; see the mixed ones
 	mixed := g.rng.IntN(6) == 0
+	multi := g.rng.IntN(2) == 0
 	authors := make([]*author, clients)
 	for i := range authors {
 		l := g.login(foundRows, mixed)
+		if g.off.any("multioption") {
+			l.Multi = multi
+		}
 		c.Logins = append(c.Logins, l)
-		authors[i] = &author{rng: g.rng, client: i, mode: mode, login: l}
+		authors[i] = &author{rng: g.rng, off: g.off, client: i, mode: mode, login: l}
 	}
 	for at := 0; len(c.Steps) < steps; {
 		// A client often goes on for a while, as applications do; in between, anybody.
@@ -61,7 +68,7 @@ func (g *Generator) Draw(mode Mode, steps int) Case {
 		}
 		a := authors[at]
 		if len(a.pending) == 0 {
-			a.pending = g.move(mode).write(a)
+			a.pending = g.move(a).write(a)
 		}
 		n := min(len(a.pending), 1+g.rng.IntN(3))
 		for _, op := range a.pending[:n] {
@@ -76,7 +83,7 @@ func (g *Generator) Draw(mode Mode, steps int) Case {
 func (g *Generator) login(foundRows, mixed bool) Login {
 	l := Login{Schema: schemaOne, Collation: 45, FoundRows: foundRows, Multi: g.rng.IntN(2) == 0, Track: g.rng.IntN(4) == 0}
 	if g.rng.IntN(3) == 0 {
-		l.Collation = []byte{8, 33, 46, 63, 224}[g.rng.IntN(5)]
+		l.Collation = []byte{8, 33, 63, 46, 224}[g.rng.IntN(g.collations())]
 	}
 	if mixed {
 		l.FoundRows = g.rng.IntN(2) == 0
@@ -87,11 +94,22 @@ func (g *Generator) login(foundRows, mixed bool) Login {
 	return l
 }
 
-func (g *Generator) move(mode Mode) move {
+// collations is how many of those in login may be drawn: the last are not their character set's own.
+func (g *Generator) collations() int {
+	if g.off.any("resultcollation") {
+		return 3
+	}
+	return 5
+}
+
+func (g *Generator) move(a *author) move {
 	for {
 		n := g.rng.IntN(g.total)
 		i := slices.IndexFunc(g.moves, func(m move) bool { n -= m.weight; return n < 0 })
-		if m := g.moves[i]; mode != Free || !m.turns {
+		switch m := g.moves[i]; {
+		case m.turns && a.mode == Free:
+		case m.routine && a.login.Track && g.off.any("trackedroutine"):
+		default:
 			return m
 		}
 	}
@@ -100,6 +118,7 @@ func (g *Generator) move(mode Mode) move {
 // author writes one client's commands.
 type author struct {
 	rng     *rand.Rand
+	off     excluded
 	client  int
 	mode    Mode
 	login   Login
@@ -156,10 +175,18 @@ func (a *author) say(format string, args ...any) []Op {
 	return a.bind(text)
 }
 
+// prepared is a text to prepare.
+func (a *author) prepared(text string) string {
+	if a.off.any("preparedcontext") { // no two have the same text
+		text += fmt.Sprintf(" /* %d.%d */", a.client, a.slots)
+	}
+	return a.tag(text)
+}
+
 // bind prepares and executes a statement with parameters, and closes it more often than not.
 func (a *author) bind(text string, params ...Param) []Op {
 	slot := a.slot()
-	ops := []Op{{Verb: Prepare, Slot: slot, Text: a.tag(text)}, {Verb: Execute, Slot: slot, Params: params}}
+	ops := []Op{{Verb: Prepare, Slot: slot, Text: a.prepared(text)}, {Verb: Execute, Slot: slot, Params: params}}
 	if a.chance(60) {
 		ops = append(ops, Op{Verb: Close, Slot: slot})
 	}

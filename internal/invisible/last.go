@@ -14,10 +14,10 @@ var lastMoves = []move{
 	{weight: 4, write: func(a *author) []Op {
 		return all(a.say("INSERT INTO t(id, v) VALUES (%d, 1)", 900+a.id()), a.say("SELECT LAST_INSERT_ID()"))
 	}},
-	{weight: 3, write: func(a *author) []Op {
+	{weight: 3, needs: "autoisnull", write: func(a *author) []Op {
 		return all(a.say("SET sql_auto_is_null=1"), a.say("INSERT INTO t(v) VALUES (1)"), a.say("SELECT id FROM t WHERE id IS NULL"))
 	}},
-	{weight: 6, write: func(a *author) []Op {
+	{weight: 6, needs: "foundrows", write: func(a *author) []Op {
 		return all(a.say("SELECT SQL_CALC_FOUND_ROWS id FROM t ORDER BY id LIMIT 2"), a.say("SELECT FOUND_ROWS()"))
 	}},
 	{weight: 8, needs: "foundrows", write: func(a *author) []Op { return a.say("SELECT FOUND_ROWS()") }},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/conntag/conntag/attribution"
@@ -88,5 +89,18 @@ func settled(m Middle) ([]proxy.SessionInfo, error) {
 			return nil, errors.New("a session does not come to rest though its client has its answer")
 		}
 		time.Sleep(10 * time.Microsecond)
+	}
+}
+
+// awaitEnd waits until a session is gone.
+func awaitEnd(m Middle, id uint32) error {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Microsecond) {
+		gone := !slices.ContainsFunc(m.Sessions(), func(s proxy.SessionInfo) bool { return s.ID == id })
+		if gone {
+			return nil
+		}
+		if time.Now().After(end) {
+			return errors.New("a session does not end though its client has said goodbye")
+		}
 	}
 }

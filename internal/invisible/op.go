@@ -27,6 +27,7 @@ const (
 	ResetConn  Verb = "reset_connection"
 	ChangeUser Verb = "change_user" // Text is the schema
 	SetOption  Verb = "set_option"  // N is 0 for several statements in one text, 1 for one
+	Reconnect  Verb = "reconnect"   // COM_QUIT and a new login
 )
 
 // Op is one command, without a client's ids in it: a statement is known by the name that its client gave it.
@@ -75,6 +76,9 @@ func (v Verb) command() wire.Command {
 
 // silent says that the server answers nothing.
 func (v Verb) silent() bool { return v == Close || v == Long }
+
+// atRest says that the command needs no backend connection.
+func (v Verb) atRest() bool { return v == Ping || v == SetOption || v == ResetConn || v == Reconnect }
 
 // ParamKind is how a parameter is sent.
 type ParamKind string

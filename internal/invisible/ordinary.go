@@ -35,7 +35,7 @@ var ordinaryMoves = []move{
 		return a.say("SELECT t.id, k.d FROM t LEFT JOIN k ON k.id = t.id ORDER BY t.id LIMIT %d", a.id())
 	}},
 	{weight: 5, write: func(a *author) []Op { return a.say("DELETE FROM t WHERE id = %d RETURNING id, v", a.id()) }},
-	{weight: 5, write: func(a *author) []Op { return a.say("INSERT INTO t(v) VALUES (%d) RETURNING id", a.id()) }},
+	{weight: 5, needs: "returning", write: func(a *author) []Op { return a.say("INSERT INTO t(v) VALUES (%d) RETURNING id", a.id()) }},
 	{weight: 4, write: func(a *author) []Op { return a.say("INSERT INTO t(v) SELECT n FROM k") }},
 	{weight: 4, write: func(a *author) []Op {
 		return a.say("UPDATE t, k SET t.v = k.n, k.n = k.n + 1 WHERE t.id = k.id AND k.id = %d", a.id())

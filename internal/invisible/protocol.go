@@ -4,8 +4,9 @@ package invisible
 var protocolMoves = []move{
 	{weight: 4, write: func(a *author) []Op { return []Op{{Verb: Ping}} }},
 	{weight: 2, write: func(a *author) []Op { return []Op{{Verb: Statistics}} }},
+	{weight: 4, turns: true, write: func(a *author) []Op { return []Op{{Verb: Reconnect}} }},
 	{weight: 3, write: func(a *author) []Op { return []Op{{Verb: FieldList, Text: a.pick("t", "k", "nosuch")}} }},
-	{weight: 3, write: func(a *author) []Op { return []Op{{Verb: SetOption, N: a.rng.IntN(2)}} }},
+	{weight: 3, needs: "multioption readonlyoption", write: func(a *author) []Op { return []Op{{Verb: SetOption, N: a.rng.IntN(2)}} }},
 	{weight: 10, write: func(a *author) []Op {
 		return []Op{{Verb: Query, Text: a.pick(
 			"INSERT INTO t(v) VALUES (1); SELECT LAST_INSERT_ID(); SELECT nosuch; SELECT 3", "SELECT 1; SELECT 2", "SELECT 1; /* conn_tag:a */", "SELECT 1 /* conn_tag:a */;", ";", "SELECT 1;;", "SET @a=5; SELECT @a",

@@ -10,12 +10,16 @@ import (
 type Stage struct {
 	direct, behind *store
 	open           Opener
+	excluded       excluded
 }
 
-// Raise starts the servers.
-func Raise(open Opener) (*Stage, error) {
-	s := &Stage{open: open}
-	var err error
+// Raise starts the servers. What the exclusions blank is not compared, but for those named in on.
+func Raise(open Opener, on ...string) (*Stage, error) {
+	off, err := without(on)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stage{open: open, excluded: off}
 	if s.direct, err = startStore(); err != nil {
 		return nil, fmt.Errorf("start the direct server: %w", err)
 	}
@@ -51,9 +55,15 @@ func (s *Stage) Play(c Case) (Result, error) {
 	} else {
 		r, err = playTurns(s, middle, c)
 	}
-	err = errors.Join(err, middle.Close())
-	if err == nil && r.Difference == nil {
-		r.Difference, err = s.compareData(r.Played)
+	if err = errors.Join(err, middle.Close()); err != nil {
+		return r, err
+	}
+	if err := both(s.direct.awaitSilence, s.behind.awaitSilence); err != nil {
+		return r, err
+	}
+	left, err := s.compareData(r.Played)
+	if r.Difference == nil {
+		r.Difference = left
 	}
 	return r, err
 }

@@ -5,6 +5,9 @@ var stateMoves = []move{
 	{weight: 12, write: func(a *author) []Op { return a.say("%s", a.assignment()) }},
 	{weight: 14, write: func(a *author) []Op { return all(a.say("%s", a.assignment()), a.look()) }},
 	{weight: 14, write: func(a *author) []Op { return a.look() }},
+	{weight: 2, needs: "trackersoff", write: func(a *author) []Op {
+		return a.say("SET %s", a.pick("session_track_schema=OFF", "session_track_schema=ON", "session_track_system_variables='sql_mode'", "session_track_state_change=ON", "session_track_system_variables=''"))
+	}},
 	{weight: 6, write: func(a *author) []Op {
 		return a.say("SET SESSION sql_mode=%s", a.pick("'ANSI_QUOTES'", "'NO_BACKSLASH_ESCAPES'", "''", "'STRICT_ALL_TABLES,ANSI'", "DEFAULT", "'PIPES_AS_CONCAT'", "'ORACLE'", "'TRADITIONAL'", "'nosuch'", "CONCAT(@@sql_mode,',ANSI_QUOTES')"))
 	}},
@@ -20,8 +23,11 @@ var stateMoves = []move{
 	}},
 	{weight: 4, write: func(a *author) []Op { return a.say("SELECT DATABASE(), SCHEMA()") }},
 	{weight: 8, write: func(a *author) []Op {
-		return []Op{a.query("SET %s", a.pick("NAMES utf8mb4", "NAMES latin1", "NAMES 'utf8mb4' COLLATE 'utf8mb4_bin'", "NAMES DEFAULT", "NAMES binary", "NAMES nosuch",
-			"CHARACTER SET latin1", "CHARSET utf8mb4", "CHARACTER SET DEFAULT", "character_set_results=NULL", "character_set_client=latin1", "collation_connection=utf8mb4_unicode_ci", "character_set_connection=ascii"))}
+		return []Op{a.query("SET %s", a.pick("NAMES utf8mb4", "NAMES latin1", "NAMES DEFAULT", "NAMES binary", "NAMES nosuch",
+			"CHARACTER SET latin1", "CHARSET utf8mb4", "CHARACTER SET DEFAULT"))}
+	}},
+	{weight: 5, needs: "resultcollation", write: func(a *author) []Op {
+		return a.say("SET %s", a.pick("NAMES 'utf8mb4' COLLATE 'utf8mb4_bin'", "character_set_results=NULL", "character_set_client=latin1", "collation_connection=utf8mb4_unicode_ci", "character_set_connection=ascii"))
 	}},
 	{weight: 6, write: func(a *author) []Op {
 		return a.say("%s", a.pick("SELECT HEX('é'), 'é', CHARSET('x'), COLLATION('x')", "SELECT '😀', HEX('😀'), LENGTH('😀')", "SELECT _utf8mb4'x' = 'X', 'a' < 'B'", "SELECT s FROM t WHERE s = 'ONE'", "SELECT CHARSET(@s), COLLATION(@s), @s"))
@@ -36,7 +42,7 @@ var stateMoves = []move{
 	{weight: 14, write: func(a *author) []Op {
 		return a.say("%s", a.pick("SELECT @a, @b, @c", "SELECT @a", "SELECT @a + 1, @b", "SELECT @a IS NULL", "SELECT v FROM t WHERE id = @a", "INSERT INTO t(v) VALUES (@a)", "SELECT @s, HEX(@s)", "SELECT @d, @d * 2", "SELECT @`a`, @A, @'b'"))
 	}},
-	{weight: 3, write: func(a *author) []Op { return []Op{{Verb: ResetConn}} }},
+	{weight: 3, needs: "resetinsertid", write: func(a *author) []Op { return []Op{{Verb: ResetConn}} }},
 	{weight: 2, write: func(a *author) []Op { return []Op{{Verb: ChangeUser, Text: a.pick(a.home(), a.home(), "", "two")}} }},
 	{weight: 3, write: func(a *author) []Op {
 		return []Op{a.query("%s", a.pick("/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */", "/*M!100100 SET @@max_statement_time=1000 */", "/*!99999 SET sql_mode='' */", "SELECT 1 /*!50000 + 1 */", "/*!50000 SET time_zone='+01:00' */", "/*! SELECT 5 */"))}
@@ -55,13 +61,13 @@ func (a *author) assignment() string {
 		"SET net_write_timeout=1800, sql_mode=CONCAT(@@sql_mode,',STRICT_TRANS_TABLES')", "SET net_write_timeout=60+5",
 		"SET sql_mode='ANSI_QUOTES,NO_ZERO_DATE', time_zone='+02:00', @x='a,b;c'", "SET @x='it''s', @y=\"q\", time_zone=DEFAULT",
 		"SET lc_time_names='de_DE'", "SET lc_time_names=DEFAULT", "SET div_precision_increment=2", "SET div_precision_increment=DEFAULT",
-		"SET auto_increment_increment=2", "SET auto_increment_increment=1", "SET sql_auto_is_null=1", "SET sql_auto_is_null=0",
+		"SET auto_increment_increment=2", "SET auto_increment_increment=1", "SET sql_auto_is_null=0",
 		"SET foreign_key_checks=0", "SET unique_checks=OFF", "SET unique_checks=ON", "SET sql_notes=0", "SET sql_notes=1", "SET sql_warnings=ON",
 		"SET max_statement_time=1000", "SET max_statement_time=0", "SET wait_timeout=1000", "SET optimizer_switch='index_merge=off'", "SET optimizer_switch=DEFAULT",
 		"SET nosuch=1", "SET time_zone='nowhere'", "SET sql_mode='nosuch'", "SET time_zone='+04:00', nosuch=1", "SET sql_select_limit='x'", "SET GLOBAL nosuch=1", "SET version=1",
 		"SET max_error_count=2", "SET max_error_count=DEFAULT", "SET tx_isolation='READ-COMMITTED'", "SET @@tx_isolation=DEFAULT", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", "SET SESSION TRANSACTION READ ONLY", "SET SESSION TRANSACTION READ WRITE",
 		"SET tx_read_only=0", "SET big_tables=1", "SET default_storage_engine=MyISAM", "SET default_storage_engine=DEFAULT", "SET default_week_format=3", "SET low_priority_updates=1",
-		"SET completion_type=0", "SET session_track_schema=OFF", "SET session_track_schema=ON", "SET session_track_system_variables='sql_mode'", "SET old_mode=''", "SET sql_quote_show_create=0", "SET max_sort_length=8", "SET rand_seed1=5, rand_seed2=6", "SET storage_engine=InnoDB",
+		"SET completion_type=0", "SET old_mode=''", "SET sql_quote_show_create=0", "SET max_sort_length=8", "SET rand_seed1=5, rand_seed2=6", "SET storage_engine=InnoDB",
 		"SET standard_compliant_cte=OFF", "SET SESSION max_heap_table_size=1048576, @a=5", "SET sort_buffer_size=@@global.sort_buffer_size", "SET @a=@@sort_buffer_size", "SET innodb_lock_wait_timeout=0", "SET lock_wait_timeout=0",
 	)
 }

@@ -31,7 +31,7 @@ var transactionMoves = []move{
 	}},
 	{weight: 4, write: func(a *author) []Op {
 		id := a.own("x" + a.pick("1", "2"))
-		return all(a.say("XA START '%s'", id), a.say("UPDATE t SET v = v + 1 WHERE id = %d", a.id()), a.say("XA END '%s'", id), a.say("%s", a.pick("XA PREPARE '"+id+"'", "XA ROLLBACK '"+id+"'", "XA COMMIT '"+id+"' ONE PHASE")), a.say("%s '%s'", a.pick("XA COMMIT", "XA ROLLBACK"), id))
+		return all(a.say("XA START '%s'", id), a.say("UPDATE t SET v = v + 1 WHERE id = %d", a.id()), a.say("XA END '%s'", id), a.say("%s", a.endXA(id)), a.say("%s '%s'", a.pick("XA COMMIT", "XA ROLLBACK"), id))
 	}},
 	{weight: 2, write: func(a *author) []Op {
 		return a.say("SET completion_type=%s", a.pick("0", "1", "'CHAIN'", "NO_CHAIN", "DEFAULT"))
@@ -41,4 +41,13 @@ var transactionMoves = []move{
 		return a.say("SELECT * FROM t WHERE id = %d %s", a.id(), a.pick("FOR UPDATE", "LOCK IN SHARE MODE", "FOR UPDATE SKIP LOCKED", "FOR UPDATE NOWAIT"))
 	}},
 	{weight: 2, write: func(a *author) []Op { return a.say("BEGIN NOT ATOMIC SELECT 1; INSERT INTO t(v) VALUES (4); END") }},
+}
+
+// endXA ends the first half of a branch that was worked on.
+func (a *author) endXA(id string) string {
+	ends := []string{"XA ROLLBACK '" + id + "'", "XA COMMIT '" + id + "' ONE PHASE"}
+	if !a.off.any("xaprepare") {
+		ends = append(ends, "XA PREPARE '"+id+"'")
+	}
+	return a.pick(ends...)
 }

@@ -16,6 +16,7 @@ var letGo = []Op{{Verb: Query, Text: "ROLLBACK"}, {Verb: Query, Text: "UNLOCK TA
 // turns plays a case one step after another. Who may move follows from who holds a connection at the moment, so that no
 // client ever waits for another.
 type turns struct {
+	stage  *Stage
 	middle Middle
 	mode   Mode
 	pairs  []pair
@@ -37,7 +38,7 @@ type hold struct {
 }
 
 func playTurns(s *Stage, m Middle, c Case) (r Result, err error) {
-	t := &turns{middle: m, mode: c.Mode, queue: slices.Clone(c.Steps), holds: make([]hold, len(c.Logins)), last: -1}
+	t := &turns{stage: s, middle: m, mode: c.Mode, queue: slices.Clone(c.Steps), holds: make([]hold, len(c.Logins)), last: -1}
 	defer func() {
 		t.counts.Pins = pinsIn(m.Snapshot())
 		t.counts.Sequences, t.counts.Statements = 1, len(t.played)
@@ -71,7 +72,10 @@ func (t *turns) play() (*Difference, error) {
 			return nil, err
 		}
 		t.begin(step)
-		d := t.pairs[step.Client].do(step.Op)
+		d, err := t.do(step)
+		if err != nil {
+			return nil, err
+		}
 		t.played = append(t.played, step)
 		t.last = step.Client
 		if d != nil {
@@ -85,6 +89,14 @@ func (t *turns) play() (*Difference, error) {
 			return nil, err
 		}
 	}
+}
+
+func (t *turns) do(s Step) (*Difference, error) {
+	p := &t.pairs[s.Client]
+	if s.Op.Verb == Reconnect {
+		return p.reconnect(t.stage, t.middle)
+	}
+	return p.do(s.Op), nil
 }
 
 // next takes the next step: the first of a client that can move. A silent command is followed by one of the same client.
@@ -173,7 +185,7 @@ func (t *turns) clear(client int) error {
 // begin counts a hold that this step begins.
 func (t *turns) begin(s Step) {
 	h := &t.holds[s.Client]
-	if h.now || s.Op.Verb == Ping || s.Op.Verb == SetOption {
+	if h.now || s.Op.Verb.atRest() {
 		return
 	}
 	t.counts.Holds++

@@ -142,6 +142,7 @@ func (i *Instance) arguments() []string {
 	args = append(args, i.program.asUser()...)
 	args = append(args,
 		"--datadir="+i.dataDir(),
+		"--tmpdir="+i.home.path, // a server that starts removes the temporary files of others from a shared one
 		"--socket="+i.Socket(),
 		"--bind-address=127.0.0.1",
 		"--port="+strconv.Itoa(i.port),

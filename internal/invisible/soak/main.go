@@ -40,68 +40,40 @@ func main() {
 
 type options struct {
 	time   time.Duration
-	seed   uint64
-	steps  int
-	modes  []invisible.Mode
-	with   []string
 	shrink bool
+	invisible.Run
 }
 
-func parseOptions(args []string, stderr io.Writer) (o options, err error) {
+func parseOptions(args []string, stderr io.Writer) (*options, error) {
+	o := &options{Run: invisible.Run{Open: invisible.Conntag, Modes: invisible.Modes}}
 	f := flag.NewFlagSet("soak", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.DurationVar(&o.time, "time", time.Minute, "how long to go on")
-	f.Uint64Var(&o.seed, "seed", 1, "the first sequence's seed; the next one's is one higher")
-	f.IntVar(&o.steps, "steps", 30, "steps of a sequence")
+	f.Uint64Var(&o.Seed, "seed", 1, "the first sequence's seed; the next one's is one higher")
+	f.IntVar(&o.Sequences, "sequences", 0, "how many sequences at most; 0: as many as there is time for")
+	f.IntVar(&o.Steps, "steps", 30, "steps of a sequence")
+	f.IntVar(&o.Workers, "workers", 3, "stages that play at once")
 	f.BoolVar(&o.shrink, "shrink", true, "shrink what fails")
-	on := f.String("with", "", "known differences to look for all the same: "+invisible.ExclusionNames())
+	on := f.String("with", "", "known differences to look for all the same, of: "+invisible.ExclusionNames())
 	mode := f.String("mode", "", "only this mode: s1, s2 or free")
 	if err := f.Parse(args); err != nil {
-		return o, err
+		return nil, err
 	}
-	o.modes = invisible.Modes
 	if *mode != "" {
-		o.modes = []invisible.Mode{invisible.Mode(*mode)}
+		o.Modes = []invisible.Mode{invisible.Mode(*mode)}
 	}
 	if *on != "" {
-		o.with = strings.Split(*on, ",")
+		o.With = strings.Split(*on, ",")
 	}
 	return o, nil
 }
 
-func run(ctx context.Context, o options, out io.Writer) (invisible.Counts, error) {
-	r := report{out: out, seen: map[string]int{}, byMode: map[invisible.Mode]*invisible.Counts{}}
-	stage, err := invisible.Raise(invisible.Conntag)
-	if err != nil {
-		return r.total(), err
-	}
-	err = soak(ctx, o, stage, &r)
-	r.end(o.modes)
-	return r.total(), errors.Join(err, stage.Close())
-}
-
-// soak plays sequence after sequence, each of them a function of its own seed.
-func soak(ctx context.Context, o options, stage *invisible.Stage, r *report) error {
-	for end, n := time.Now().Add(o.time), uint64(0); time.Now().Before(end) && ctx.Err() == nil; n++ {
-		g, err := invisible.NewGenerator(o.seed+n, o.with...)
-		if err != nil {
-			return err
-		}
-		mode := o.modes[n%uint64(len(o.modes))]
-		result, err := stage.Play(g.Draw(mode, o.steps))
-		if err != nil {
-			return fmt.Errorf("seed %d: %w", o.seed+n, err)
-		}
-		if result.Difference != nil {
-			result.Counts.Differences = 1
-		}
-		r.add(mode, result.Counts)
-		if result.Difference == nil || !r.isNew(result.Difference) {
-			continue
-		}
-		if err := r.show(o, stage, o.seed+n, result); err != nil {
-			return err
-		}
-	}
-	return nil
+func run(ctx context.Context, o *options, out io.Writer) (invisible.Counts, error) {
+	r := report{out: out, shrink: o.shrink, seen: map[string]int{}, byMode: map[invisible.Mode]*invisible.Counts{}}
+	o.Each = r.each
+	ctx, cancel := context.WithTimeout(ctx, o.time)
+	defer cancel()
+	err := o.Do(ctx)
+	r.end(o.Modes)
+	return r.total(), err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/conntag/conntag/internal/invisible"
 )
@@ -13,32 +14,51 @@ const showings = 2
 // report is what a soak says.
 type report struct {
 	out    io.Writer
-	seen   map[string]int // differences shown, by kind
+	shrink bool
+
+	mu     sync.Mutex     // guards what follows, and out
+	seen   map[string]int // differences by kind
 	byMode map[invisible.Mode]*invisible.Counts
 }
 
-func (r *report) add(mode invisible.Mode, c invisible.Counts) {
+func (r *report) each(stage *invisible.Stage, seed uint64, result invisible.Result) error {
+	if !r.add(result) {
+		return nil
+	}
+	return r.show(stage, seed, result)
+}
+
+// add counts what came of a sequence and says whether its difference is to be shown.
+func (r *report) add(result invisible.Result) bool {
+	mode := result.Played.Mode
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.byMode[mode] == nil {
 		r.byMode[mode] = &invisible.Counts{}
 	}
-	r.byMode[mode].Add(c)
-}
-
-func (r *report) isNew(d *invisible.Difference) bool {
-	r.seen[d.Kind()]++
-	return r.seen[d.Kind()] <= showings
+	c := r.byMode[mode]
+	c.Add(result.Counts)
+	if result.Difference == nil {
+		return false
+	}
+	c.Differences++
+	kind := result.Difference.Kind()
+	r.seen[kind]++
+	return r.seen[kind] <= showings
 }
 
 // show prints a difference as the smallest case that has it.
-func (r *report) show(o options, stage *invisible.Stage, seed uint64, result invisible.Result) error {
+func (r *report) show(stage *invisible.Stage, seed uint64, result invisible.Result) error {
 	c, d := result.Played, result.Difference
-	if o.shrink {
+	if r.shrink {
 		var err error
 		if c, d, err = stage.Shrink(c, d); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(r.out, "# seed %d\n%s# %s\n\n", seed, c, d)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, err := fmt.Fprintf(r.out, "# seed %d; %s\n%s# %s\n\n", seed, d.Kind(), c, d)
 	return err
 }
 
