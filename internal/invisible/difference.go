@@ -39,6 +39,11 @@ func compare(direct, proxied Answer) *Difference {
 	return nil
 }
 
+// refusedByLock says that one side ran into a lock and the other did not.
+func (d *Difference) refusedByLock() bool {
+	return strings.Contains(d.in, fmt.Sprintf("%s 1205", packetErr))
+}
+
 func (a Answer) at(i int) packet {
 	if i < len(a.packets) {
 		return a.packets[i]
@@ -72,7 +77,7 @@ func parts(a, b packet) string {
 		x, y := binary.LittleEndian.Uint16([]byte(a.payload[3:])), binary.LittleEndian.Uint16([]byte(b.payload[3:]))
 		note(status(wire.Status(x^y)), x != y)
 	case packetErr:
-		note(a.code()+b.code(), a.code() != b.code())
+		note(strings.TrimSpace(a.code()+b.code()), a.code() != b.code())
 	}
 	return strings.Join(words, " ")
 }

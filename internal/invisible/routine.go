@@ -1,28 +1,18 @@
 package invisible
 
-// routineMoves call procedures and functions that change the session behind the text's back.
+// routineMoves call procedures and functions, which change the session behind the text's back.
 var routineMoves = []move{
-	{weight: 3, routine: true, write: func(a *author) []Op { return all(a.say("CALL lib.set_var(%d)", a.id()), a.say("SELECT @p")) }},
-	{weight: 2, routine: true, write: func(a *author) []Op {
-		return all(a.say("CALL lib.make_temp()"), a.say("SELECT * FROM tmp_p"), a.say("DROP TEMPORARY TABLE IF EXISTS lib.tmp_p"))
-	}},
-	{weight: 2, routine: true, write: func(a *author) []Op {
-		return all(a.say("CALL lib.set_mode('%s')", a.pick("ANSI_QUOTES", "", "nosuch")), a.say("SELECT @@sql_mode"))
-	}},
-	{weight: 2, routine: true, write: func(a *author) []Op {
-		return all(a.say("CALL lib.take_lock('%s')", a.own("l4")), a.say("SELECT RELEASE_LOCK('%s')", a.own("l4")))
-	}},
-	{weight: 3, routine: true, write: func(a *author) []Op {
-		return []Op{a.query("SET @z=7"), a.query("CALL lib.out_params(5, @y, @z)"), a.query("SELECT @y, @z")}
-	}},
-	{weight: 3, routine: true, write: func(a *author) []Op {
+	script(3, line{"CALL lib.set_var({id})"}, line{"SELECT @p"}).calls(),
+	script(2, line{"CALL lib.make_temp()"}, line{"SELECT * FROM lib.tmp_p"}, line{"DROP TEMPORARY TABLE IF EXISTS lib.tmp_p"}).calls(),
+	script(2, line{"CALL lib.set_mode('ANSI_QUOTES')", "CALL lib.set_mode('')", "CALL lib.set_mode('nosuch')"}, line{"SELECT @@sql_mode"}).calls(),
+	script(2, line{"CALL lib.take_lock('l4{me}')"}, line{"SELECT RELEASE_LOCK('l4{me}')"}).calls(),
+	script(3, line{"SET @z=7"}, line{"CALL lib.out_params(5, @y, @z)"}, line{"SELECT @y, @z"}).calls(),
+	commands(3, func(a *author) []Op {
 		return a.bind("CALL lib.out_params(?, ?, ?)", integer(5), Param{Kind: Null}, integer(7))
-	}},
-	{weight: 3, routine: true, write: func(a *author) []Op { return a.say("CALL lib.%s()", a.pick("two_results", "warn", "fails", "nosuch")) }},
-	{weight: 2, routine: true, write: func(a *author) []Op { return all(a.say("CALL lib.begins()"), a.say("ROLLBACK")) }},
-	{weight: 2, routine: true, write: func(a *author) []Op { return all(a.say("SELECT lib.set_var_f(%d)", a.id()), a.say("SELECT @f")) }},
-	{weight: 1, routine: true, write: func(a *author) []Op {
-		return all(a.say("SELECT lib.lock_f('%s')", a.own("l5")), a.say("SELECT IS_FREE_LOCK('%s')", a.own("l5")), a.say("SELECT RELEASE_ALL_LOCKS()"))
-	}},
-	{weight: 3, routine: true, write: func(a *author) []Op { return a.say("SELECT lib.twice(id) FROM t ORDER BY id") }},
+	}).calls(),
+	say(3, "CALL lib.two_results()", "CALL lib.warn()", "CALL lib.fails()", "CALL lib.nosuch()").calls(),
+	script(2, line{"CALL lib.begins()"}, line{"ROLLBACK"}).calls(),
+	script(2, line{"SELECT lib.set_var_f({id})"}, line{"SELECT @f"}).calls(),
+	script(1, line{"SELECT lib.lock_f('l5{me}')"}, line{"SELECT IS_FREE_LOCK('l5{me}')"}, line{"SELECT RELEASE_ALL_LOCKS()"}).calls(),
+	say(3, "SELECT lib.twice(id) FROM t ORDER BY id").calls(),
 }

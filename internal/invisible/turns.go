@@ -13,6 +13,16 @@ const overstay = 6
 // letGo is what makes a client let go of its connection, the mildest first.
 var letGo = []Op{{Verb: Query, Text: "ROLLBACK"}, {Verb: Query, Text: "UNLOCK TABLES"}, {Verb: ResetConn}}
 
+// push is the next thing to make a client let go.
+func (t *turns) push() Op {
+	op := letGo[min(t.pushed, len(letGo)-1)]
+	t.pushed++
+	if op.Verb == ResetConn && t.stage.excluded.any("resetinsertid") {
+		op.Verb = Reconnect
+	}
+	return op
+}
+
 // turns plays a case one step after another. Who may move follows from who holds a connection at the moment, so that no
 // client ever waits for another.
 type turns struct {
@@ -120,9 +130,7 @@ func (t *turns) next() (Step, bool) {
 			}
 		}
 	}
-	op := letGo[min(t.pushed, len(letGo)-1)]
-	t.pushed++
-	return Step{holder, op}, true
+	return Step{holder, t.push()}, true
 }
 
 // afterSilence says that nobody knows yet what the last command did.
