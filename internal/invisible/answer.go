@@ -43,6 +43,9 @@ type Answer struct {
 // numbered are the messages that name a statement by its id on one connection.
 var numbered = regexp.MustCompile(`\(\d+\)`)
 
+// listed is such a message as a row of SHOW WARNINGS has it, behind its length.
+var listed = regexp.MustCompile(`(?s).(Unknown prepared statement handler )\(\d+\)`)
+
 // querySlow is a status bit that depends on the clock.
 const querySlow = 0x0800
 
@@ -67,6 +70,8 @@ func (p *packet) blank() {
 			b = ok.AppendOK(nil)
 			binary.LittleEndian.PutUint16(b[statusAt(b):], uint16(ok.Status)) // as it was said, fitting or not
 		}
+	case packetRow:
+		b = listed.ReplaceAll(b, []byte("$1(#)"))
 	case packetText:
 		b = nil
 	case packetAuth:
@@ -97,6 +102,16 @@ func (p *packet) clearEOF(bits wire.Status) {
 		b := []byte(p.payload)
 		binary.LittleEndian.PutUint16(b[3:], binary.LittleEndian.Uint16(b[3:])&^uint16(bits))
 		p.payload = string(b)
+	}
+}
+
+// columnTail is what follows the names in a column's definition: character set, length, type, flags, decimals.
+const columnTail = 13
+
+// clearVariable blanks the type of a column that a user variable is part of.
+func (p *packet) clearVariable() {
+	if p.kind == packetColumn && strings.Contains(p.payload, "@") && len(p.payload) > columnTail {
+		p.payload = p.payload[:len(p.payload)-columnTail]
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 // Counts are what a run amounts to. They add up.
 type Counts struct {
 	Sequences, Statements, Differences int
-	Switches                           int // a session's statement ran on another backend connection than its previous one
+	Switches                           int // a session's statement ran on another backend connection than its previous one; known in S2
 	Takeovers                          int // it ran on its previous one, which another session had used meanwhile
-	Holds, PinnedHolds                 int // leases, and those that outlived their transaction
+	Holds, PinnedHolds                 int // leases, and those that outlived their transaction; in mode Free nobody looks
 	Pins                               int // reasons to pin that began
 }
 
@@ -34,10 +34,10 @@ func (c Counts) String() string {
 
 // Holding says how the clients held on to their connections.
 func (c Counts) Holding() string {
-	share := 0.0
-	if c.Holds > 0 {
-		share = 100 * float64(c.PinnedHolds) / float64(c.Holds)
+	if c.Holds == 0 {
+		return "holds are not looked at"
 	}
+	share := 100 * float64(c.PinnedHolds) / float64(c.Holds)
 	return fmt.Sprintf("holds %d, pinned beyond their transaction %d (%.1f %%), taken over by others in between %d", c.Holds, c.PinnedHolds, share, c.Takeovers)
 }
 

@@ -30,9 +30,6 @@ func playFree(s *Stage, m Middle, c Case) (r Result, err error) {
 	}
 	group.Wait()
 	r.Counts.Sequences, r.Counts.Pins = 1, pinsIn(m.Snapshot())
-	for _, p := range m.Snapshot().Pools {
-		r.Counts.Holds += int(p.Stat.Acquires)
-	}
 	return r, nil
 }
 

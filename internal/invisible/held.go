@@ -6,7 +6,7 @@ var heldMoves = []move{
 	say(5, "CREATE TEMPORARY TABLE x (a INT)", "CREATE TEMPORARY TABLE y (a INT)", "CREATE TEMPORARY TABLE IF NOT EXISTS x (a INT)"),
 	say(6, "INSERT INTO x VALUES (1)", "SELECT * FROM x", "SELECT COUNT(*) FROM y", "DROP TEMPORARY TABLE x", "DROP TABLE x, y",
 		"DROP TEMPORARY TABLE IF EXISTS x", "DROP TABLE IF EXISTS y"),
-	script(4, line{"CREATE TEMPORARY TABLE x AS SELECT id FROM t"}, line{"SELECT COUNT(*) FROM x"}, line{"DROP TABLE x"}),
+	script(4, line{"CREATE TEMPORARY TABLE x AS SELECT id FROM t ORDER BY id"}, line{"SELECT COUNT(*) FROM x"}, line{"DROP TABLE x"}),
 	script(2, line{"CREATE TEMPORARY TABLE t (a INT)"}, line{"SELECT * FROM t"}, line{"DROP TEMPORARY TABLE t"}),
 	script(2, line{"CREATE TEMPORARY TABLE x LIKE k"}, line{"ALTER TABLE x RENAME TO y"}, line{"SELECT * FROM y"}, line{"DROP TABLE y"}),
 	say(5, "SELECT GET_LOCK('l1{me}', 0)", "SELECT GET_LOCK('l2{me}', 0)", "SELECT GET_LOCK('L1{me}', 0)", "DO GET_LOCK('l1{me}', 0)"),

@@ -18,7 +18,8 @@ type move struct {
 type line []string
 
 // say is a move of one statement, which is one of the texts; as text or, now and then, prepared. See author.fill for what
-// is written in braces.
+// is written in braces. No text may leave the order of its rows, or what it shows, to the optimizer: two servers with the
+// same data need not choose the same.
 func say(weight int, texts ...string) move { return script(weight, texts) }
 
 // script is a move of several statements, one after another.

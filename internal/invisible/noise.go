@@ -73,7 +73,7 @@ func (n *noise) offer(avoid uint32, turn int) (uint32, error) {
 	}
 	for _, text := range []string{dirt[turn%len(dirt)], "COMMIT"} {
 		if a := n.clients[chosen].do(Op{Verb: Query, Text: text}); a.lost != "" {
-			return 0, fmt.Errorf("noise: %s: %s", text, a.lost)
+			return 0, &noiseError{Op{Verb: Query, Text: text}, a}
 		}
 	}
 	_, err = settled(n.middle)
@@ -107,7 +107,21 @@ func (n *noise) occupy() ([]uint32, error) {
 			return held, nil
 		}
 		if a := n.clients[idle].do(Op{Verb: Query, Text: "BEGIN"}); a.failed() != 0 || a.lost != "" {
-			return nil, fmt.Errorf("noise cannot begin: %v %s", a.packets, a.lost)
+			return nil, &noiseError{Op{Verb: Query, Text: "BEGIN"}, a}
 		}
 	}
+}
+
+// noiseError says that noise was told what it would not be told on a connection of its own: the work of the case's
+// clients, so it is a difference.
+type noiseError struct {
+	op     Op
+	answer Answer
+}
+
+func (e *noiseError) Error() string { return fmt.Sprintf("noise: %s: %v", e.op, e.difference()) }
+
+func (e *noiseError) difference() *Difference {
+	n := max(0, len(e.answer.packets)-1)
+	return &Difference{Step: Step{Op: e.op}, Direct: "what anybody is told", Proxied: e.answer.tell(n), in: "noise" + e.answer.at(n).code()}
 }

@@ -78,7 +78,12 @@ func (t *turns) play() (*Difference, error) {
 		if !ok {
 			return nil, nil
 		}
-		if err := t.clear(step.Client); err != nil {
+		var noise *noiseError
+		if err := t.clear(step.Client); errors.As(err, &noise) {
+			d := noise.difference()
+			d.At = len(t.played) - 1
+			return d, nil
+		} else if err != nil {
 			return nil, err
 		}
 		t.begin(step)

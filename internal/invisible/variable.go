@@ -38,7 +38,7 @@ var assignments = line{
 	"SET foreign_key_checks=0", "SET unique_checks=OFF", "SET unique_checks=ON", "SET sql_notes=0", "SET sql_notes=1", "SET sql_warnings=ON",
 	"SET max_statement_time=1000", "SET max_statement_time=0", "SET wait_timeout=1000",
 	"SET optimizer_switch='index_merge=off'", "SET optimizer_switch=DEFAULT", "SET max_error_count=2", "SET max_error_count=DEFAULT",
-	"SET tx_isolation='READ-COMMITTED'", "SET @@tx_isolation=DEFAULT", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+	"SET tx_isolation='READ-COMMITTED'", "SET @@session.tx_isolation=DEFAULT", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 	"SET SESSION TRANSACTION READ ONLY", "SET SESSION TRANSACTION READ WRITE", "SET tx_read_only=0",
 	"SET big_tables=1", "SET default_storage_engine=MyISAM", "SET default_storage_engine=DEFAULT", "SET storage_engine=InnoDB",
 	"SET default_week_format=3", "SET low_priority_updates=1", "SET completion_type=0", "SET old_mode=''", "SET sql_quote_show_create=0",

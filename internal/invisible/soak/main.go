@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -61,6 +62,11 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	}
 	if *mode != "" {
 		o.Modes = []invisible.Mode{invisible.Mode(*mode)}
+		if !slices.Contains(invisible.Modes, o.Modes[0]) {
+			err := fmt.Errorf("no mode is called %q", *mode)
+			_, _ = fmt.Fprintln(stderr, err)
+			return nil, err
+		}
 	}
 	if *on != "" {
 		o.With = strings.Split(*on, ",")
