@@ -62,7 +62,7 @@ func (s *Session) prepare(b *backendConn) error {
 			return err
 		}
 	}
-	if b.settings == s.state.settings && b.schema == s.state.schema {
+	if b.settings == s.state.settings && b.schema == s.state.schema && b.role.now == s.state.role {
 		return nil
 	}
 	return s.replay(b)
@@ -70,6 +70,9 @@ func (s *Session) prepare(b *backendConn) error {
 
 func (s *Session) replay(b *backendConn) error {
 	var commands [][]byte
+	if b.role.now != s.state.role {
+		commands = append(commands, queryCommand("SET ROLE "+b.role.wanted(s.state.role)))
+	}
 	if !b.settings.equal(s.state.settings) {
 		commands = append(commands, queryCommand(string(appendReplay(nil, b.settings, s.state.settings))))
 	}
@@ -81,7 +84,7 @@ func (s *Session) replay(b *backendConn) error {
 			return err
 		}
 	}
-	b.settings, b.schema = s.state.settings, s.state.schema
+	b.settings, b.schema, b.role.now = s.state.settings, s.state.schema, s.state.role
 	return nil
 }
 
@@ -99,9 +102,14 @@ func (s *Session) suit(b *backendConn) error {
 		b.multi = s.state.multi
 	}
 	if j.touchesInsertID() {
-		return s.replayInsertID(b)
+		if err := s.replayInsertID(b); err != nil {
+			return err
+		}
 	}
-	return nil
+	if j.effects == nil && j.flags&sqlscan.Trackers == 0 {
+		return nil
+	}
+	return s.foresee(b)
 }
 
 // setOption frames COM_SET_OPTION, whose two values are 0 for several statements in one text and 1 for one.

@@ -45,7 +45,10 @@ type backendConn struct {
 	stmts    preparedCache
 	lastID   lastID
 	counts   *trafficCounts
-	call     call
+	role     roles
+	// tellsNext is set while the server also reports with what the next transaction will begin.
+	tellsNext bool
+	call      call
 }
 
 // trafficCounts are the bytes of all connections of one side.

@@ -53,8 +53,11 @@ func (s *Session) query(cmd command) error {
 	st := sqlscan.Scan(sql, s.state.mode)
 	s.begin(s.callerOf(sql, &st))
 	s.job = job{framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
-	if mayTouchState(&st, s.state.pins != 0) {
+	if mayTouchState(&st, s.state.pins != 0) && (s.state.multi || st.First != sqlscan.Create || !createsRoutine(sql, s.state.mode)) {
 		s.job.effects = readEffects(sql, &st, s.state.mode)
+		if slices.ContainsFunc(s.job.effects, runsText) {
+			s.job.effects = s.state.expand(s.job.effects, &s.job.flags)
+		}
 	}
 	switch {
 	case st.First == sqlscan.Kill && st.Flags&sqlscan.MultiStatement == 0:
@@ -111,7 +114,9 @@ func (s *Session) resetConnection(cmd command) error {
 	if s.lease.Valid() {
 		s.returnLease()
 	}
+	role := s.state.role // the server leaves it as it is
 	s.clear()
+	s.state.role = role
 	return s.sendOK(cmd.nextSeq)
 }
 

@@ -36,30 +36,56 @@ func (b *backendConn) exec(timeout time.Duration, commands ...[]byte) error {
 
 // query is exec that also returns the first row's first column of the last reply as text.
 func (b *backendConn) query(timeout time.Duration, commands ...[]byte) (string, error) {
-	if err := b.SetDeadline(time.Now().Add(timeout)); err != nil {
-		return "", backendError(err)
-	}
-	if _, err := b.Write(bytes.Join(commands, nil)); err != nil {
+	answers, err := b.answers(timeout, commands...)
+	if err != nil {
 		return "", err
 	}
-	var value string
-	var failed error
+	for _, a := range answers {
+		if a.failed != nil {
+			return answers[len(answers)-1].value(), a.failed
+		}
+	}
+	return answers[len(answers)-1].value(), nil
+}
+
+// answer is the reply to one of the proxy's own commands.
+type answer struct {
+	row    []string // the first row; NULL is empty
+	failed error    // the ERR, if that was the reply
+}
+
+func (a answer) value() string {
+	if len(a.row) == 0 {
+		return ""
+	}
+	return a.row[0]
+}
+
+// answers sends framed commands in one write and returns what each was answered.
+func (b *backendConn) answers(timeout time.Duration, commands ...[]byte) ([]answer, error) {
+	if err := b.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return nil, backendError(err)
+	}
+	if _, err := b.Write(bytes.Join(commands, nil)); err != nil {
+		return nil, err
+	}
+	list := make([]answer, len(commands))
 	in := replyReader{b: b, buf: make([]byte, 0, 512)}
-	for _, c := range commands {
+	for i, c := range commands {
 		r := wire.NewReply(wire.Command(c[wire.HeaderLen]).Shape(), 1, true)
-		v, err := in.read(&r)
+		row, err := in.read(&r)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		if r.Failed != 0 && failed == nil {
-			failed = in.failure
+		list[i].row = row
+		if r.Failed != 0 {
+			list[i].failed = in.failure
 		}
-		value = v
 	}
 	if err := b.SetDeadline(time.Time{}); err != nil {
-		return "", backendError(err)
+		return nil, backendError(err)
 	}
-	return value, failed
+	return list, nil
 }
 
 // replyReader reads short replies whole.
@@ -71,8 +97,8 @@ type replyReader struct {
 	stmtID  uint32 // of a prepared statement
 }
 
-// read takes one reply off the connection and returns the first column of its first row.
-func (in *replyReader) read(r *wire.Reply) (value string, err error) {
+// read takes one reply off the connection and returns its first row.
+func (in *replyReader) read(r *wire.Reply) (row []string, err error) {
 	off := 0
 	for !r.Done() {
 		n, ev := r.Next(in.buf[off:])
@@ -80,7 +106,7 @@ func (in *replyReader) read(r *wire.Reply) (value string, err error) {
 		switch ev {
 		case wire.EventMore:
 			if err := in.fill(); err != nil {
-				return "", err
+				return nil, err
 			}
 		case wire.EventErr:
 			in.failure = backendError(wire.ParseErr(bytes.Clone(r.Packet(in.buf[:off]))))
@@ -89,12 +115,14 @@ func (in *replyReader) read(r *wire.Reply) (value string, err error) {
 		case wire.EventPrepared:
 			in.stmtID = binary.LittleEndian.Uint32(r.Packet(in.buf[:off])[1:])
 		case wire.EventBad, wire.EventInfile:
-			return "", backendError(errMalformedReply)
+			return nil, backendError(errMalformedReply)
 		}
 	}
-	value = firstColumn(in.buf[:off])
+	if r.HasRows {
+		row = firstRow(in.buf[:off])
+	}
 	in.buf = append(in.buf[:0], in.buf[off:]...)
-	return value, nil
+	return row, nil
 }
 
 func (in *replyReader) fill() error {
@@ -109,30 +137,34 @@ func (in *replyReader) fill() error {
 	return err
 }
 
-// pendingState asks for the session-state changes that the server has noted and not yet told: they come with the
-// next OK packet, and a ping is the cheapest way to one.
+// pendingState asks for the session-state changes that the server has noted and not yet told. They come with the next OK that
+// tells of a change at all, so one is made: to what the trackers are anyway.
 func (b *backendConn) pendingState() ([]byte, error) {
-	if _, err := b.Write(simpleCommand(wire.ComPing)); err != nil {
+	if _, err := b.Write(queryCommand("SET SESSION session_track_schema=ON")); err != nil {
 		return nil, err
 	}
 	in := replyReader{b: b, buf: make([]byte, 0, 512)}
-	r := wire.NewReply(wire.ShapeOK, 1, true)
+	r := wire.NewReply(wire.ShapeResults, 1, true)
 	_, err := in.read(&r)
 	return in.state, err
 }
 
-// firstColumn digs the first value out of a text result set with one column: count, definition, EOF, row.
-func firstColumn(reply []byte) string {
-	for range 3 {
+// firstRow digs the first row out of a text result set: column count, as many definitions, EOF, rows, EOF.
+func firstRow(reply []byte) []string {
+	if len(reply) <= wire.HeaderLen {
+		return nil
+	}
+	columns := int(reply[wire.HeaderLen]) // the proxy asks for a few only, so that it is one byte
+	for range columns + 2 {
 		if len(reply) < wire.HeaderLen {
-			return ""
+			return nil
 		}
 		reply = reply[min(len(reply), wire.HeaderLen+wire.PayloadLen(reply)):]
 	}
-	if len(reply) <= wire.HeaderLen {
-		return ""
+	if len(reply) < wire.HeaderLen+columns || reply[wire.HeaderLen] == wire.EOFHeader && wire.PayloadLen(reply) < 9 {
+		return nil
 	}
-	return wire.FirstLenString(reply[wire.HeaderLen:])
+	return wire.LenStrings(reply[wire.HeaderLen:], columns)
 }
 
 // reset brings the connection back to the state after its login, trackers included. The current schema stays, by
@@ -142,7 +174,7 @@ func (b *backendConn) reset() error {
 	if err := b.exec(internalTimeout, simpleCommand(wire.ComResetConnection), queryCommand(trackers)); err != nil {
 		return fmt.Errorf("reset connection: %w", err)
 	}
-	b.settings, b.multi, b.lastID = nil, false, lastID{known: true}
+	b.settings, b.multi, b.lastID, b.tellsNext = nil, false, lastID{known: true}, false
 	b.stmts.clear()
 	return nil
 }

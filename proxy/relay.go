@@ -17,7 +17,11 @@ func (s *Session) exchange() error {
 	if err != nil {
 		return s.failAcquire(err)
 	}
-	if err := s.suit(b); err != nil {
+	if err := s.suit(b); errors.Is(err, errKillAlone) {
+		err = s.refuse(errKillAlone)
+		s.rest()
+		return err
+	} else if err != nil {
 		return s.lost(err, false)
 	}
 	s.meter.Enter(attribution.Executing, s.srv.now())
@@ -147,7 +151,7 @@ func (s *Session) onEOF(r *reply) {
 	if r.OK.Status&wire.StatusSessionState != 0 {
 		p := r.Packet(r.buf[:r.off])
 		binary.LittleEndian.PutUint16(p[3:], uint16(r.OK.Status&^wire.StatusSessionState))
-		r.unexplained = true
+		r.late = true
 	}
 	if s.job.flags&sqlscan.LastInsertID != 0 {
 		s.insertID.lives(s.lease.Conn(), 0)

@@ -13,6 +13,9 @@ type reply struct {
 	begun          bool // the client has part of it
 	hasStatus      bool // an OK or EOF told the server's status
 	bytes          int  // sent so far
+	late           bool // what the trackers say of the last result is still to come
+	clock          bool // the session's clock may stand still, or run again
+	suspect        bool // that is what began the pin for an unknown reason
 	unexplained    bool // the server said that session state changed, without saying how
 }
 

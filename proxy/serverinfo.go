@@ -21,10 +21,8 @@ type serverInfo struct {
 	sqlMode      string           // the global one, that sessions begin with
 	fresh        *settings        // what a connection has after its login; nil unless the server's defaults are unusual
 	// What a session that asks for it is told of its state by default.
-	tracked      map[string]struct{}
-	tracksAll    bool
-	tracksSchema bool
-	fallback     charset // what the server takes for an id it does not know
+	trackers *sessionTrackers
+	fallback charset // what the server takes for an id it does not know
 }
 
 // charset is the state that a login's collation id stands for.
@@ -39,7 +37,7 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 		collations:   map[byte]charset{},
 	}
 	r, err := c.Execute("SELECT @@global.max_allowed_packet, @@global.character_set_client, @@global.collation_connection, @@global.sql_mode, @@global.autocommit, " +
-		"@@global.session_track_system_variables, @@global.session_track_schema")
+		trackersQuery("global"))
 	if err != nil {
 		return nil, fmt.Errorf("read server variables: %w", err)
 	}
@@ -62,16 +60,11 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 	if autocommit, err := r.GetInt(0, 4); err == nil && autocommit == 0 {
 		info.fresh = info.fresh.with("autocommit", "OFF")
 	}
-	if names, err := r.GetString(0, 5); err == nil {
-		info.tracked = map[string]struct{}{}
-		for name := range strings.SplitSeq(names, ",") {
-			info.tracked[strings.Clone(strings.TrimSpace(name))] = struct{}{}
-		}
-		_, info.tracksAll = info.tracked["*"]
+	chosen, err := r.GetString(0, 5)
+	if err != nil {
+		return nil, fmt.Errorf("read session trackers: %w", err)
 	}
-	if schema, err := r.GetInt(0, 6); err == nil {
-		info.tracksSchema = schema != 0
-	}
+	info.trackers = parseTrackers(strings.Clone(chosen))
 	if r, err = c.Execute("SELECT id, collation_name, character_set_name FROM information_schema.collations WHERE id BETWEEN 1 AND 255"); err != nil {
 		return nil, fmt.Errorf("read collations: %w", err)
 	}

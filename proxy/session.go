@@ -137,6 +137,10 @@ func (s *Session) close() {
 // returnLease gives the lease back when the session is not at a safe point: what it left must go first.
 func (s *Session) returnLease() {
 	b := s.lease.Conn()
+	if s.state.pins&(1<<attribution.XA) != 0 { // a prepared branch is let go by a disconnect, not by a reset
+		s.dropLease()
+		return
+	}
 	s.meter.Enter(attribution.Preparing, s.srv.now())
 	if err := b.reset(); err != nil {
 		s.dropLease()

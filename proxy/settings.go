@@ -188,11 +188,14 @@ func isNumber(s string) bool {
 
 // restorable reports whether SET name=value on another connection gives the same state. What acts once, runs a
 // clock, or would blind the trackers does not; neither does a value whose quoting depends on sql_mode.
-func restorable(name, value string) bool {
+func restorable(name, value string) bool { return !unrestorable(name) && !strings.Contains(value, `\`) }
+
+// unrestorable reports the same for every value.
+func unrestorable(name string) bool {
 	switch name {
 	case "timestamp", "insert_id", "rand_seed1", "rand_seed2", "pseudo_thread_id", "pseudo_slave_mode",
 		"character_set_database", "collation_database", "skip_replication", "identity":
-		return false
+		return true
 	}
-	return !strings.HasPrefix(name, "session_track_") && !strings.Contains(value, `\`)
+	return strings.HasPrefix(name, "session_track_")
 }

@@ -34,19 +34,10 @@ type state struct {
 	// doubt is set when an ERR leaves open whether a transaction began: an ERR carries no status, and with
 	// autocommit off a failed statement may have opened one.
 	doubt bool
-	// next is a one-shot SET TRANSACTION: it is used up by the transaction that begins after it.
-	next, nextBegun bool
-	held            held
-}
-
-// held names what pins, so that a pin ends when its cause does.
-type held struct {
-	tables     map[string]struct{} // temporary, as schema.name
-	texts      map[string]struct{} // prepared by SQL
-	locks      map[string]int      // user locks: an upper bound of how often each is held
-	locksOther bool                // user locks whose names are not known
-	cursors    map[uint32]struct{} // client's statement ids
-	longData   map[uint32]struct{} // client's statement ids
+	held  held
+	// trackers are what the client has chosen with SET session_track_…; nil: what the server gives a new session.
+	trackers *sessionTrackers
+	role     string // as SET ROLE takes it; empty: the login's
 }
 
 // atSafePoint reports whether nothing binds the session to its backend connection.
@@ -97,89 +88,14 @@ func (s *state) settle(effects []effect, out outcome) {
 	for _, e := range effects {
 		if out.code == 0 || e.whether {
 			s.apply(e)
+		} else {
+			s.applyFailed(e, out.code)
 		}
+	}
+	if !s.inTrans && s.autocommit() { // a savepoint needs a transaction to be in, or to come
+		s.unpin(attribution.Savepoint)
 	}
 	s.settleNext()
-}
-
-// settleNext ends the pin of a one-shot SET TRANSACTION once a transaction has begun and ended since.
-func (s *state) settleNext() {
-	switch {
-	case !s.next:
-	case s.inTrans:
-		s.nextBegun = true
-	case s.nextBegun:
-		s.next, s.nextBegun = false, false
-		s.unpin(attribution.NextTransaction)
-	}
-}
-
-func (s *state) apply(e effect) {
-	switch e.kind {
-	case effectPin:
-		s.pin(e.reason)
-	case effectUnpin:
-		s.unpin(e.reason)
-	case effectCreateTemp:
-		s.held.tables = add(s.held.tables, s.qualified(e.name))
-		s.pin(attribution.TempTable)
-	case effectDropTable:
-		delete(s.held.tables, s.qualified(e.name))
-		s.pinWhile(attribution.TempTable, len(s.held.tables) > 0)
-	case effectPrepare:
-		s.held.texts = add(s.held.texts, e.name)
-		s.pin(attribution.PreparedStmt)
-	case effectDeallocate:
-		delete(s.held.texts, e.name)
-		s.pinWhile(attribution.PreparedStmt, len(s.held.texts) > 0)
-	case effectGetLock, effectReleaseLock, effectReleaseAll:
-		s.applyLock(e)
-	case effectSavepoint:
-		if !s.inTrans && !s.autocommit() { // its OK carries no in-transaction flag, yet ROLLBACK TO needs it
-			s.pin(attribution.Savepoint)
-		}
-	case effectEndTrx:
-		s.unpin(attribution.Savepoint)
-	case effectNextTrx:
-		s.next, s.nextBegun = true, false
-		s.pin(attribution.NextTransaction)
-	case effectOwnState, effectAsk, effectKill, effectRead: // looked at while the reply came in
-	}
-}
-
-// applyLock keeps an upper bound of what is held: GET_LOCK may have failed, RELEASE_LOCK takes one off if there is one.
-func (s *state) applyLock(e effect) {
-	switch {
-	case e.kind == effectReleaseAll:
-		s.held.locks, s.held.locksOther = nil, false
-	case e.kind == effectGetLock && e.name == "":
-		s.held.locksOther = true
-	case e.kind == effectGetLock:
-		if s.held.locks == nil {
-			s.held.locks = map[string]int{}
-		}
-		s.held.locks[e.name]++
-	case s.held.locks[e.name] > 1:
-		s.held.locks[e.name]--
-	default:
-		delete(s.held.locks, e.name)
-	}
-	s.pinWhile(attribution.UserLock, s.held.locksOther || len(s.held.locks) > 0)
-}
-
-func (s *state) qualified(name string) string {
-	if strings.HasPrefix(name, ".") {
-		return s.schema + name
-	}
-	return name
-}
-
-func add[K comparable](set map[K]struct{}, k K) map[K]struct{} {
-	if set == nil {
-		set = map[K]struct{}{}
-	}
-	set[k] = struct{}{}
-	return set
 }
 
 // openCursor and closeCursor keep the pin of server-side cursors; the same pair for long data.
@@ -205,8 +121,7 @@ func (s *state) usedLongData(id uint32) {
 
 // setVariable notes a session variable's new value, as the server reported it.
 func (s *state) setVariable(name, value string) {
-	if !restorable(name, value) {
-		s.pin(attribution.SessionVariable)
+	if s.pinVariable(name, value) {
 		return
 	}
 	if name == "autocommit" { // the trackers say ON, SELECT says 1
@@ -241,6 +156,6 @@ func modeOf(sqlMode string) (m sqlscan.Mode) {
 
 // forget drops everything that lived on a backend connection, after a reset or with the connection itself.
 func (s *state) forget() {
-	s.pins, s.inTrans, s.doubt, s.next, s.nextBegun = 0, false, false, false, false
+	s.pins, s.inTrans, s.doubt = 0, false, false
 	s.held = held{}
 }

@@ -63,7 +63,7 @@ func (r *reader) uint32() uint32 {
 
 func (r *reader) lenInt() uint64 {
 	switch first := r.byte(); first {
-	case 0xfb, 0xff: // NULL and ERR: no integer starts so
+	case null, 0xff: // NULL and ERR: no integer starts so
 		r.bad = true
 		return 0
 	case 0xfc:
@@ -106,9 +106,20 @@ func (r *reader) nulBytes() []byte {
 
 func (r *reader) rest() []byte { return r.take(len(r.p)) }
 
-// FirstLenString decodes the length-encoded string at the start of p: a text row's first column. NULL and anything
-// malformed are empty.
-func FirstLenString(p []byte) string {
+// LenStrings decodes n length-encoded strings at the start of p: a text row's columns. NULL is empty, and so is what is
+// malformed and all behind it.
+func LenStrings(p []byte, n int) []string {
 	r := reader{p: p}
-	return string(r.lenBytes())
+	list := make([]string, n)
+	for i := range list {
+		if len(r.p) > 0 && r.p[0] == null {
+			r.byte()
+			continue
+		}
+		list[i] = string(r.lenBytes())
+	}
+	return list
 }
+
+// null stands in a text row where a length would.
+const null = 0xfb
