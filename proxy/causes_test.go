@@ -486,3 +486,25 @@ func TestSessionTrackersAreTheClientsOwn(t *testing.T) {
 	exec(t, multi, "SET session_track_schema=1; SET time_zone='+05:00'")
 	expectPins(t, h, "unknown")
 }
+
+func TestRoleSetByAProcedureDoesNotReachTheNextSession(t *testing.T) {
+	h := newHouse(t, 1)
+	role := h.schema + "_role"
+	root := open(t, server.DSN(h.schema))
+	exec(t, root, "CREATE ROLE "+role)
+	t.Cleanup(func() { exec(t, root, "DROP ROLE "+role) })
+	exec(t, root, "CREATE PROCEDURE become() BEGIN SET ROLE "+role+"; END")
+	a, b := h.client(t), h.client(t)
+	exec(t, a, "CALL become()")
+	expect(t, a, role, "SELECT CURRENT_ROLE()")
+	closeHard(t, a)
+	expect(t, b, "NULL", "SELECT CURRENT_ROLE()")
+	expectPins(t, h)
+}
+
+func TestTheBodyOfACreatedRoutineDoesNotPin(t *testing.T) {
+	walk(t, nil, []step{
+		{"CREATE PROCEDURE p() BEGIN SET @x=1; CALL p(); DO GET_LOCK('a', 0); XA START 'a'; END", 0, nil},
+		{"CREATE OR REPLACE DEFINER=CURRENT_USER FUNCTION f() RETURNS INT BEGIN SET @x=1; RETURN 1; END", 0, nil},
+	})
+}

@@ -97,14 +97,19 @@ func mayTouchState(st *sqlscan.Statement, pinned bool) bool {
 	return l == lookAlways || l == lookPinned && pinned
 }
 
-// headLen is how many tokens of a statement are kept to read its head. What begins with a word in wholeWords is kept whole.
-const headLen = 24
+// headLen is how many tokens of a statement are kept to read its head. What begins with a word in wholeWords is kept whole,
+// within reason: in a longer DROP or RENAME pins end later, never sooner, and a longer SET pins.
+const (
+	headLen  = 24
+	wholeLen = 1 << 14
+)
 
 var wholeWords = [...]string{"set", "drop", "rename", "alter"}
 
 // effectReader walks a text, statement by statement.
 type effectReader struct {
 	head    []sqlscan.Token
+	cut     bool // it is a SET that was too long for that
 	whole   bool // the statement's head is all of it
 	flags   sqlscan.Flags
 	mode    sqlscan.Mode
@@ -154,8 +159,11 @@ func (r *effectReader) keep(t sqlscan.Token) {
 	if len(r.head) == 0 {
 		r.whole = slices.ContainsFunc(wholeWords[:], t.Is)
 	}
-	if r.whole || len(r.head) < headLen {
+	switch {
+	case len(r.head) < headLen, r.whole && len(r.head) < wholeLen:
 		r.head = append(r.head, t)
+	case r.head[0].Is("set"):
+		r.cut = true
 	}
 }
 
@@ -168,12 +176,15 @@ func (r *effectReader) pin(reason attribution.PinReason) {
 // statement reads the head of one statement and starts the next.
 func (r *effectReader) statement() {
 	r.read(r.head)
+	if r.cut {
+		r.pin(attribution.Unknown)
+	}
 	for i := r.begun; i < len(r.effects) && r.from; i++ {
 		if e := &r.effects[i]; e.kind == effectGetLock || e.kind == effectReleaseLock {
 			e.name = ""
 		}
 	}
-	r.head, r.from, r.begun = r.head[:0], false, len(r.effects)
+	r.head, r.from, r.cut, r.begun = r.head[:0], false, false, len(r.effects)
 }
 
 // read reads the head of a statement, h.

@@ -72,6 +72,7 @@ func TestEffectsPinAndUnpin(t *testing.T) {
 		{[]string{`EXECUTE IMMEDIATE "CREATE TEMPORARY TABLE x (a CHAR DEFAULT '''')"`}, []string{"temp_table"}},
 		{[]string{"EXECUTE IMMEDIATE CONCAT('x')"}, []string{"unknown"}},
 		{[]string{"SET STATEMENT max_statement_time=(1) FOR CREATE TEMPORARY TABLE x (a INT)"}, []string{"temp_table"}},
+		{[]string{"SET " + strings.Repeat("sql_mode='',", wholeLen) + "sql_mode=''"}, []string{"unknown"}},
 		{[]string{"SET " + strings.Repeat("sql_mode=CONCAT('', (SELECT 'a' FROM DUAL)),", 99) + "@a=1"}, []string{"user_variable"}},
 		{[]string{"SELECT 1; SET @a=1; SELECT 2"}, []string{"user_variable"}},
 		{[]string{"SELECT 'unclosed"}, []string{"unknown"}},

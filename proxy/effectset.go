@@ -39,7 +39,11 @@ func (r *effectReader) setStatement(h []sqlscan.Token) {
 	for i, t := range h {
 		depth += nesting(t)
 		if depth == 0 && t.Is("for") {
-			r.read(h[i+1:])
+			if h = h[i+1:]; len(h) > 1 && h[0].Is("set") && h[1].Is("statement") { // as deep as the text is long
+				r.pin(attribution.Unknown)
+			} else {
+				r.read(h)
+			}
 			return
 		}
 	}

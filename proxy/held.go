@@ -30,6 +30,11 @@ type held struct {
 	nextTold bool
 }
 
+// inDoubt reports whether the server has to be asked what is still held.
+func (s *state) inDoubt() bool {
+	return s.held.locksDoubt || s.held.tablesDoubt || s.pins&(1<<attribution.SessionVariable) != 0
+}
+
 // apply takes over an effect that has happened, or may have.
 func (s *state) apply(e effect) {
 	h := &s.held

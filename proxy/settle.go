@@ -80,7 +80,7 @@ func (s *Session) settleState(b *backendConn, r *reply, out outcome) error {
 		r.suspect = s.state.pins&(1<<attribution.Unknown) == 0
 		s.state.pin(attribution.Unknown)
 	}
-	if j.effects == nil && j.flags&sqlscan.Trackers == 0 && s.state.pins == 0 && !b.tellsNext && !r.clock {
+	if j.effects == nil && j.flags&sqlscan.Trackers == 0 && !s.state.inDoubt() && !b.tellsNext && !r.clock {
 		return nil
 	}
 	return s.inquire(b, r, out)
