@@ -72,17 +72,27 @@ func (s *Session) prepare(b *backendConn) error {
 		}
 		b.settings = s.srv.freshSettings()
 	}
-	if b.settings == s.state.settings && b.schema == s.state.schema {
+	if b.settings == s.state.settings && b.schema == s.state.schema && b.role.now == s.state.role {
 		return nil
 	}
-	return b.become(s.state.settings, s.state.schema)
+	return b.become(s.state.settings, s.state.schema, s.state.role)
 }
 
 // become puts the connection into a session's state: what differs, in one write.
-func (b *backendConn) become(to *settings, schema string) error {
+func (b *backendConn) become(to *settings, schema, role string) error {
 	var commands [][]byte
 	b.intact = false
 	b.soiled = b.soiled || b.settings.userVars() > 0
+	if b.role.now != role {
+		if b.role.login == "" { // the next session needs it
+			name, err := b.currentRole()
+			if err != nil {
+				return err
+			}
+			b.role.login = name
+		}
+		commands = append(commands, queryCommand("SET ROLE "+b.role.wanted(role)))
+	}
 	if !b.settings.equal(to) {
 		commands = append(commands, queryCommand(string(appendReplay(nil, b.settings, to))))
 	}
@@ -94,7 +104,7 @@ func (b *backendConn) become(to *settings, schema string) error {
 			return err
 		}
 	}
-	b.settings, b.schema = to, schema
+	b.settings, b.schema, b.role.now = to, schema, role
 	return nil
 }
 
@@ -118,6 +128,11 @@ func (s *Session) suit(b *backendConn) (answered bool, err error) {
 	}
 	if j.touchesInsertID() {
 		if err := s.replayInsertID(b); err != nil {
+			return false, err
+		}
+	}
+	if j.effects != nil || j.flags&sqlscan.Trackers != 0 {
+		if err := s.foresee(b); err != nil {
 			return false, err
 		}
 	}

@@ -49,7 +49,10 @@ type backendConn struct {
 	soiled   bool // a session's user variables were cleared here: as NULL, which is not quite as if never set
 	ids      *backendIDs
 	counts   *trafficCounts
-	call     call
+	role     roles
+	// tellsNext is set while the server also reports with what the next transaction will begin.
+	tellsNext bool
+	call      call
 }
 
 // trafficCounts are the bytes of all connections of one side.

@@ -78,8 +78,11 @@ func (s *Session) query(cmd command) error {
 	noteMultiTable(&st, sql, s.state.mode)
 	s.job = job{code: wire.ComQuery, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
 	s.state.userVars = st.Flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar(sql, s.state.mode)
-	if mayTouchState(&st, s.state.pins != 0) {
+	if mayTouchState(&st, s.state.pins != 0) && (s.state.multi || st.First != sqlscan.Create || !createsRoutine(sql, s.state.mode)) {
 		s.job.effects = readEffects(sql, &st, s.state.mode)
+		if slices.ContainsFunc(s.job.effects, runsText) {
+			s.job.effects = s.state.expand(s.job.effects, &s.job.flags)
+		}
 	}
 	switch {
 	case st.First == sqlscan.Kill && st.Flags&sqlscan.MultiStatement == 0:
@@ -141,7 +144,9 @@ func (s *Session) resetConnection(cmd command) error {
 	if s.lease.Valid() {
 		s.returnLease()
 	}
+	role := s.state.role // the server leaves it as it is
 	s.clear()
+	s.state.role = role
 	return s.sendOK(cmd.nextSeq)
 }
 

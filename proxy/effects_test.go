@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/conntag/conntag/attribution"
@@ -16,7 +17,7 @@ func pinsAfter(status wire.Status, statements ...string) []string {
 		st := sqlscan.Scan([]byte(q), s.mode)
 		var effects []effect
 		if mayTouchState(&st, s.pins != 0) {
-			effects = readEffects([]byte(q), &st, s.mode)
+			effects = s.expand(readEffects([]byte(q), &st, s.mode), &st.Flags)
 		}
 		s.settle(effects, outcome{status: status, hasStatus: true})
 	}
@@ -37,22 +38,37 @@ func TestEffectsPinAndUnpin(t *testing.T) {
 		{[]string{"CREATE TEMPORARY TABLE x (a INT)", "DROP TABLE other.x"}, []string{"temp_table"}},
 		{[]string{"CREATE TEMPORARY TABLE x (a INT)", "DROP TABLE y, x RESTRICT"}, nil},
 		{[]string{"CREATE TEMPORARY TABLE x (a INT)", "DROP VIEW x"}, []string{"temp_table"}},
-		{[]string{"SELECT GET_LOCK('a',1)", "SELECT RELEASE_LOCK('A')"}, nil},
+		{[]string{"SELECT GET_LOCK('a',1)", "SELECT RELEASE_ALL_LOCKS()"}, nil},
 		{[]string{"SELECT GET_LOCK(name,1) FROM t", "SELECT RELEASE_LOCK('a')"}, []string{"user_lock"}},
 		{[]string{"SELECT GET_LOCK('a',1)", "SELECT RELEASE_LOCK('a') FROM t"}, []string{"user_lock"}},
 		{[]string{"SELECT GET_LOCK('a',1)", "SELECT RELEASE_LOCK(CONCAT('a'))"}, []string{"user_lock"}},
 		{[]string{"SET time_zone = @a"}, nil},
 		{[]string{"SET TRANSACTION READ ONLY"}, []string{"next_transaction"}},
 		{[]string{"SET SESSION TRANSACTION READ ONLY"}, nil},
-		{[]string{"SET timestamp = 5"}, []string{"session_variable"}},
-		{[]string{"SET ROLE admin"}, []string{"unknown"}},
 		{[]string{"LOCK TABLES a READ, b WRITE", "UNLOCK TABLES"}, nil},
 		{[]string{"FLUSH TABLES WITH READ LOCK"}, []string{"tables_locked"}},
 		{[]string{"FLUSH TABLES"}, nil},
 		{[]string{"PREPARE p FROM 'x'", "PREPARE q FROM 'y'", "DEALLOCATE PREPARE P"}, []string{"prepared_stmt"}},
 		{[]string{"CALL p()"}, []string{"procedure"}},
-		{[]string{"XA START 'x'"}, []string{"unknown"}},
+		{[]string{"XA START 'x'"}, []string{"xa"}},
+		{[]string{"XA START 'x','y',1", "XA END 'x','y',1", "XA COMMIT 'x','y',1 ONE PHASE"}, nil},
 		{[]string{"HANDLER t OPEN"}, []string{"handler"}},
+		{[]string{"HANDLER app.t OPEN AS `A`", "HANDLER t OPEN b", "HANDLER a CLOSE"}, []string{"handler"}},
+		{[]string{"HANDLER app.t OPEN AS `A`", "HANDLER t OPEN b", "ALTER ONLINE TABLE t ADD c INT"}, nil},
+		{[]string{"HANDLER t OPEN", "TRUNCATE t"}, nil},
+		{[]string{"HANDLER t OPEN", "ALTER TABLE u ADD t INT"}, []string{"handler"}},
+		{[]string{"CREATE TEMPORARY TABLE x (a INT)", "RENAME TABLE x TO y, y TO z", "DROP TABLE y", "DROP TABLE Z"}, []string{"temp_table"}},
+		{[]string{"CREATE TEMPORARY TABLE x (a INT)", "ALTER TABLE x ADD b INT, RENAME COLUMN a TO c, RENAME other.y", "DROP TABLE other.y"}, nil},
+		{[]string{"FLUSH TABLES WITH READ LOCK", "BEGIN"}, []string{"tables_locked"}},
+		{[]string{"FLUSH LOCAL TABLES a, b WITH READ LOCK", "BEGIN"}, nil},
+		{[]string{"BACKUP STAGE START", "BACKUP LOCK t", "BACKUP UNLOCK"}, []string{"tables_locked"}},
+		{[]string{`PREPARE s FROM 'SELECT \'@a:=1\''`, "EXECUTE s", "DROP PREPARE S"}, nil},
+		{[]string{"PREPARE s FROM CONCAT('SELECT ', 1)", "EXECUTE s USING @a", "DROP PREPARE S"}, []string{"unknown"}},
+		{[]string{"EXECUTE IMMEDIATE 'SELECT ?' USING @a"}, nil},
+		{[]string{`EXECUTE IMMEDIATE "CREATE TEMPORARY TABLE x (a CHAR DEFAULT '''')"`}, []string{"temp_table"}},
+		{[]string{"EXECUTE IMMEDIATE CONCAT('x')"}, []string{"unknown"}},
+		{[]string{"SET STATEMENT max_statement_time=(1) FOR CREATE TEMPORARY TABLE x (a INT)"}, []string{"temp_table"}},
+		{[]string{"SET " + strings.Repeat("sql_mode='',", wholeLen) + "sql_mode=''"}, []string{"unknown"}},
 		{[]string{"SELECT 'unclosed"}, []string{"unknown"}},
 		{[]string{"SELECT SQL_CALC_FOUND_ROWS 1", "SELECT FOUND_ROWS()"}, nil},
 		{[]string{"/*!50000 CREATE TEMPORARY TABLE x (a INT) */"}, []string{"temp_table"}},

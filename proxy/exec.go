@@ -36,30 +36,11 @@ func (b *backendConn) exec(timeout time.Duration, commands ...[]byte) error {
 
 // query is exec that also returns the first row's first column of the last reply as text.
 func (b *backendConn) query(timeout time.Duration, commands ...[]byte) (string, error) {
-	if err := b.SetDeadline(time.Now().Add(timeout)); err != nil {
-		return "", backendError(err)
-	}
-	if err := b.sendAll(commands); err != nil {
+	results, err := b.ask(timeout, commands...)
+	if len(results) == 0 {
 		return "", err
 	}
-	var value string
-	var failed error
-	in := replyReader{b: b, buf: make([]byte, 0, 512)}
-	for _, c := range commands {
-		r := b.reply(wire.Command(c[wire.HeaderLen]).Shape(), 1)
-		v, err := in.read(&r)
-		if err != nil {
-			return "", err
-		}
-		if r.Failed != 0 && failed == nil {
-			failed = in.failure
-		}
-		value = v
-	}
-	if err := b.SetDeadline(time.Time{}); err != nil {
-		return "", backendError(err)
-	}
-	return value, failed
+	return results[len(results)-1].text(0), err
 }
 
 // sendAll writes framed commands, in one write where that is possible: several commands in one compressed frame would
@@ -86,19 +67,8 @@ type replyReader struct {
 	stmtID  uint32 // of a prepared statement
 }
 
-// read takes one reply off the connection and returns the first column of its first row.
-func (in *replyReader) read(r *wire.Reply) (value string, err error) {
-	raw, err := in.readRaw(r)
-	if err != nil {
-		return "", err
-	}
-	value = firstColumn(raw)
-	in.next()
-	return value, nil
-}
-
-// readRaw takes one reply off the connection and returns it, good until next.
-func (in *replyReader) readRaw(r *wire.Reply) (raw []byte, err error) {
+// read takes one reply off the connection and returns it, good until next.
+func (in *replyReader) read(r *wire.Reply) (raw []byte, err error) {
 	off := 0
 	for !r.Done() {
 		n, ev := r.Next(in.buf[off:])
@@ -155,20 +125,6 @@ func (b *backendConn) pendingState() ([]byte, error) {
 	}), err
 }
 
-// firstColumn digs the first value out of a text result set with one column: count, definition, EOF, row.
-func firstColumn(reply []byte) string {
-	for range 3 {
-		if len(reply) < wire.HeaderLen {
-			return ""
-		}
-		reply = reply[min(len(reply), wire.HeaderLen+wire.PayloadLen(reply)):]
-	}
-	if len(reply) <= wire.HeaderLen {
-		return ""
-	}
-	return wire.FirstLenString(reply[wire.HeaderLen:])
-}
-
 // reset brings the connection back to the state after its login, trackers included. The current schema stays, by
 // the protocol's rule. Everything the previous session left (transaction, locks, temporary tables, prepared
 // statements) is gone.
@@ -180,7 +136,7 @@ func (b *backendConn) reset() error {
 	if err := b.exec(internalTimeout, commands...); err != nil {
 		return fmt.Errorf("reset connection: %w", err)
 	}
-	b.settings, b.multi, b.trace, b.soiled = nil, false, trace{insertIDKnown: true}, false
+	b.settings, b.multi, b.trace, b.soiled, b.tellsNext = nil, false, trace{insertIDKnown: true}, false, false
 	b.stmts.clear()
 	return nil
 }

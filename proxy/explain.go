@@ -1,19 +1,20 @@
 package proxy
 
-import "github.com/conntag/conntag/proxy/wire"
+import (
+	"github.com/conntag/conntag/internal/sqlscan"
+	"github.com/conntag/conntag/proxy/wire"
+)
 
 // explain asks for the details behind an EOF's bare flag before the reply's last packet goes out, for a client that a server
 // would tell them there. What a result before the last one changed is told in the last one.
 func (s *Session) explain(b *backendConn, r *reply) {
-	if !r.unexplained || !r.HasRows || !s.login.caps.Has(wire.DeprecateEOF|wire.SessionTrack) {
+	if !r.late || !s.login.caps.Has(wire.DeprecateEOF|wire.SessionTrack) || s.job.flags&sqlscan.Trackers != 0 {
 		return
 	}
-	state, err := b.pendingState()
+	state, err := s.fetchLate(b, r)
 	if err != nil {
 		return // the reply is whole; settle asks again, and finds the connection lost
 	}
-	r.explained = true
-	s.track(b, state, &r.unexplained)
 	told := s.told(state)
 	if len(told) == 0 || !r.RowsLast || r.Failed != 0 {
 		return

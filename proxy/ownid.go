@@ -13,7 +13,7 @@ const firstSessionID = 1_000_000_001
 // withOwnID is a command with a text, in which CONNECTION_ID() and @@pseudo_thread_id give the session's id, the one of
 // its greeting. A text that would grow over a packet's end stays as it is.
 func (s *Session) withOwnID(cmd command) command {
-	if s.state.ownThreadID { // and it is pinned to the connection that knows it
+	if _, own := s.state.held.variables["pseudo_thread_id"]; own { // and it is pinned to the connection that knows it
 		return cmd
 	}
 	payload, changed := answer(slices.Clone(cmd.payload[:1]), cmd.payload[1:], s.state.mode, func(k known, _ int) (int64, bool) {

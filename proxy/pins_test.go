@@ -14,7 +14,7 @@ func TestPinsEndWhenTheirCauseEnds(t *testing.T) {
 		{"two temporary tables", []string{"CREATE TEMPORARY TABLE x (a INT)", "/* c */ create or replace temporary table `y y` select 1 a"}, "temp_table",
 			[]string{"DROP TEMPORARY TABLE IF EXISTS x, `y y`"}, "SELECT 1"},
 		{"temporary table in another schema", []string{"CREATE TEMPORARY TABLE mysql.x (a INT)"}, "temp_table", []string{"DROP TABLE mysql.x"}, "SELECT 1"},
-		{"user lock", []string{"DO GET_LOCK('l', 1)"}, "user_lock", []string{"DO RELEASE_LOCK('L')"}, "DO RELEASE_LOCK('other')"},
+		{"user lock", []string{"DO GET_LOCK('l', 1)"}, "user_lock", []string{"DO RELEASE_LOCK('l')"}, "DO RELEASE_LOCK('other')"},
 		{"user lock held twice", []string{"DO GET_LOCK('l', 1)", "DO GET_LOCK('l', 1)"}, "user_lock", []string{"DO RELEASE_LOCK('l')", "DO RELEASE_LOCK('l')"}, "DO 1"},
 		{"all user locks", []string{"DO GET_LOCK('a', 1), GET_LOCK(CONCAT('b'), 1)"}, "user_lock", []string{"DO RELEASE_ALL_LOCKS()"}, "DO RELEASE_LOCK('b')"},
 		{"lock tables", []string{"LOCK TABLES t WRITE"}, "tables_locked", []string{"UNLOCK TABLES"}, "INSERT INTO t VALUES (1)"},

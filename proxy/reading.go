@@ -57,11 +57,11 @@ func (s *Session) prepareOn(b *backendConn, r reading, key, text string) (*backe
 	if schema == s.state.schema && set == s.state.settings {
 		return b.prepareStmt(key, text)
 	}
-	if err := b.become(set, schema); err != nil {
+	if err := b.become(set, schema, s.state.role); err != nil {
 		return nil, err
 	}
 	known, err := b.prepareStmt(key, text)
-	if back := b.become(s.state.settings, s.state.schema); back != nil {
+	if back := b.become(s.state.settings, s.state.schema, s.state.role); back != nil {
 		return nil, back
 	}
 	return known, err

@@ -17,7 +17,11 @@ func (s *Session) exchange() error {
 	if err != nil {
 		return s.failAcquire(err)
 	}
-	if answered, err := s.suit(b); err != nil {
+	if answered, err := s.suit(b); errors.Is(err, errKillAlone) {
+		err = s.refuse(errKillAlone)
+		s.rest()
+		return err
+	} else if err != nil {
 		return s.lost(err, false)
 	} else if answered {
 		return nil
@@ -78,7 +82,7 @@ func (s *Session) relay(b *backendConn, r *reply) error {
 		case wire.EventOK:
 			s.onOK(b, r)
 		case wire.EventEOF:
-			s.onEOF(r)
+			s.onEOF(b, r)
 		case wire.EventPrepared:
 			s.onPrepared(b, r.Packet(r.buf[:r.off]), &r.Reply)
 		case wire.EventInfile:
@@ -162,18 +166,18 @@ func (s *Session) onOK(b *backendConn, r *reply) {
 
 // onEOF reads an EOF packet, which can say that session state changed, but not which. It says so to a client that does not
 // track, too, so it goes out as it came.
-func (s *Session) onEOF(r *reply) {
+func (s *Session) onEOF(b *backendConn, r *reply) {
 	r.hasStatus = true
 	r.warned = r.warned || r.OK.Warnings != 0
 	if r.OK.Status&wire.StatusSessionState != 0 {
-		r.unexplained = true
-		if s.job.first == sqlscan.Set { // SET STATEMENT: only because all variables are tracked here
+		r.late = true
+		if s.job.first == sqlscan.Set || b.tellsNext { // only because more is tracked here than the client asked for
 			r.OK.Status &^= wire.StatusSessionState
 			binary.LittleEndian.PutUint16(r.Packet(r.buf[:r.off])[3:], uint16(r.OK.Status))
 		}
 	}
 	if s.job.touchesInsertID() { // an INSERT that returns rows, too
-		s.residue.insertIDStays(s.lease.Conn(), 0)
+		s.residue.insertIDStays(b, 0)
 	}
 	if s.login.caps.Has(wire.DeprecateEOF) {
 		r.translateEOF()

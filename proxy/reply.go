@@ -14,6 +14,9 @@ type reply struct {
 	hasStatus      bool // an OK or EOF told the server's status
 	warned         bool // an OK or EOF told of warnings
 	bytes          int  // sent so far
+	late           bool // what the trackers say of the last result is still to come
+	clock          bool // the session's clock may stand still, or run again
+	suspect        bool // that is what began the pin for an unknown reason
 	unexplained    bool // the server said that session state changed, without saying how
 	explained      bool // it was asked
 }

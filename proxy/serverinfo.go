@@ -24,11 +24,9 @@ type serverInfo struct {
 	sqlMode      string           // the global one, that sessions begin with
 	fresh        *settings        // what a connection has after its login; nil unless the server's defaults are unusual
 	// What a session that asks for it is told of its state by default.
-	tracked      map[string]struct{}
-	tracksAll    bool
-	tracksSchema bool
-	fallback     charset // what the server takes for an id it does not know
-	waitTimeout  time.Duration
+	trackers    *sessionTrackers
+	fallback    charset // what the server takes for an id it does not know
+	waitTimeout time.Duration
 }
 
 // charset is the state that a login's collation id stands for.
@@ -44,7 +42,7 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 		refused:      map[byte]string{},
 	}
 	r, err := c.Execute("SELECT @@global.max_allowed_packet, @@global.character_set_client, @@global.collation_connection, @@global.sql_mode, @@global.autocommit, " +
-		"@@global.session_track_system_variables, @@global.session_track_schema, @@global.wait_timeout")
+		trackersQuery("global") + ", @@global.wait_timeout")
 	if err != nil {
 		return nil, fmt.Errorf("read server variables: %w", err)
 	}
@@ -67,17 +65,12 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 	if autocommit, err := r.GetInt(0, 4); err == nil && autocommit == 0 {
 		info.fresh = info.fresh.with("autocommit", "OFF")
 	}
-	if names, err := r.GetString(0, 5); err == nil {
-		info.tracked = map[string]struct{}{}
-		for name := range strings.SplitSeq(names, ",") {
-			info.tracked[strings.Clone(strings.TrimSpace(name))] = struct{}{}
-		}
-		_, info.tracksAll = info.tracked["*"]
+	chosen, err := r.GetString(0, 5)
+	if err != nil {
+		return nil, fmt.Errorf("read session trackers: %w", err)
 	}
-	if schema, err := r.GetInt(0, 6); err == nil {
-		info.tracksSchema = schema != 0
-	}
-	if seconds, err := r.GetInt(0, 7); err == nil {
+	info.trackers = parseTrackers(strings.Clone(chosen))
+	if seconds, err := r.GetInt(0, 6); err == nil {
 		info.waitTimeout = time.Duration(seconds) * time.Second
 	}
 	if r, err = c.Execute("SELECT id, collation_name, character_set_name FROM information_schema.collations WHERE id BETWEEN 1 AND 255"); err != nil {

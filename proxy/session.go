@@ -152,6 +152,11 @@ func (s *Session) close() {
 // returnLease gives the lease back when the session is not at a safe point: what it left must go first.
 func (s *Session) returnLease() {
 	b := s.lease.Conn()
+	// A prepared XA branch is let go by a disconnect, not by a reset; and what nobody has seen may have changed the role.
+	if s.state.pins&(1<<attribution.XA|1<<attribution.Procedure|1<<attribution.Unknown) != 0 {
+		s.dropLease()
+		return
+	}
 	s.meter.Enter(attribution.Preparing, s.srv.now())
 	if err := b.reset(); err != nil {
 		s.dropLease()

@@ -197,12 +197,18 @@ func isNumber(s string) bool {
 // restorable reports whether SET name=value on another connection gives the same state. What acts once, runs a
 // clock, or would blind the trackers does not; neither does a value whose quoting depends on sql_mode.
 func restorable(name, value string) bool {
+	if name == "sql_auto_is_null" { // with it, WHERE id IS NULL reads what only the connection of the INSERT knows
+		return value == "OFF" || value == "0"
+	}
+	return !unrestorable(name) && !strings.Contains(value, `\`)
+}
+
+// unrestorable reports the same for every value.
+func unrestorable(name string) bool {
 	switch name {
-	case "sql_auto_is_null": // WHERE id IS NULL reads what only the connection of the INSERT knows
-		return value == "OFF"
 	case "timestamp", "insert_id", "rand_seed1", "rand_seed2", "pseudo_thread_id", "pseudo_slave_mode",
 		"character_set_database", "collation_database", "skip_replication", "identity":
-		return false
+		return true
 	}
-	return !strings.HasPrefix(name, "session_track_") && !strings.Contains(value, `\`)
+	return strings.HasPrefix(name, "session_track_")
 }

@@ -26,29 +26,19 @@ func (p pinSet) words() []string {
 type state struct {
 	schema   string
 	settings *settings
+	userVars bool // the command reads a user variable that was never set
 	multi    bool // several statements in one text are allowed
 	status   wire.Status
 	mode     sqlscan.Mode
-	userVars bool // the command reads a user variable that was never set
 	pins     pinSet
 	inTrans  bool
 	// doubt is set when an ERR leaves open whether a transaction began: an ERR carries no status, and with
 	// autocommit off a failed statement may have opened one.
 	doubt bool
-	// next is a one-shot SET TRANSACTION: it is used up by the transaction that begins after it.
-	next, nextBegun bool
-	held            held
-	ownThreadID     bool // the client has set pseudo_thread_id, which CONNECTION_ID() gives, too
-}
-
-// held names what pins, so that a pin ends when its cause does.
-type held struct {
-	tables     map[string]struct{} // temporary, as schema.name
-	texts      map[string]struct{} // prepared by SQL
-	locks      map[string]int      // user locks: an upper bound of how often each is held
-	locksOther bool                // user locks whose names are not known
-	cursors    map[uint32]struct{} // client's statement ids
-	longData   map[uint32]struct{} // client's statement ids
+	held  held
+	// trackers are what the client has chosen with SET session_track_…; nil: what the server gives a new session.
+	trackers *sessionTrackers
+	role     string // as SET ROLE takes it; empty: the login's
 }
 
 // atSafePoint reports whether nothing binds the session to its backend connection.
@@ -95,94 +85,14 @@ func (s *state) settle(effects []effect, out outcome) {
 	for _, e := range effects {
 		if out.code == 0 || e.whether {
 			s.apply(e)
+		} else {
+			s.applyFailed(e, out.code)
 		}
+	}
+	if !s.inTrans && s.autocommit() { // a savepoint needs a transaction to be in, or to come
+		s.unpin(attribution.Savepoint)
 	}
 	s.settleNext()
-}
-
-// settleNext ends the pin of a one-shot SET TRANSACTION once a transaction has begun and ended since.
-func (s *state) settleNext() {
-	switch {
-	case !s.next:
-	case s.inTrans:
-		s.nextBegun = true
-	case s.nextBegun:
-		s.next, s.nextBegun = false, false
-		s.unpin(attribution.NextTransaction)
-	}
-}
-
-func (s *state) apply(e effect) {
-	switch e.kind {
-	case effectPin:
-		s.pin(e.reason)
-	case effectUnpin:
-		s.unpin(e.reason)
-	case effectCreateTemp:
-		s.held.tables = add(s.held.tables, s.qualified(e.name))
-		s.pin(attribution.TempTable)
-	case effectDropTable:
-		delete(s.held.tables, s.qualified(e.name))
-		s.pinWhile(attribution.TempTable, len(s.held.tables) > 0)
-	case effectPrepare:
-		s.held.texts = add(s.held.texts, e.name)
-		s.pin(attribution.PreparedStmt)
-	case effectDeallocate:
-		delete(s.held.texts, e.name)
-		s.pinWhile(attribution.PreparedStmt, len(s.held.texts) > 0)
-	case effectGetLock, effectReleaseLock, effectReleaseAll:
-		s.applyLock(e)
-	case effectUserVar:
-		s.settings = s.settings.with(e.name, unresolvedValue)
-		if s.settings.userVars() > maxUserVars {
-			s.pin(attribution.UserVariable)
-		}
-	case effectSavepoint:
-		if !s.inTrans && !s.autocommit() { // its OK carries no in-transaction flag, yet ROLLBACK TO needs it
-			s.pin(attribution.Savepoint)
-		}
-	case effectEndTrx:
-		s.unpin(attribution.Savepoint)
-	case effectNextTrx:
-		s.next, s.nextBegun = true, false
-		s.pin(attribution.NextTransaction)
-	case effectOwnState, effectAsk, effectKill, effectRead: // looked at while the reply came in
-	}
-}
-
-// applyLock keeps an upper bound of what is held: GET_LOCK may have failed, RELEASE_LOCK takes one off if there is one.
-func (s *state) applyLock(e effect) {
-	switch {
-	case e.kind == effectReleaseAll:
-		s.held.locks, s.held.locksOther = nil, false
-	case e.kind == effectGetLock && e.name == "":
-		s.held.locksOther = true
-	case e.kind == effectGetLock:
-		if s.held.locks == nil {
-			s.held.locks = map[string]int{}
-		}
-		s.held.locks[e.name]++
-	case s.held.locks[e.name] > 1:
-		s.held.locks[e.name]--
-	default:
-		delete(s.held.locks, e.name)
-	}
-	s.pinWhile(attribution.UserLock, s.held.locksOther || len(s.held.locks) > 0)
-}
-
-func (s *state) qualified(name string) string {
-	if strings.HasPrefix(name, ".") {
-		return s.schema + name
-	}
-	return name
-}
-
-func add[K comparable](set map[K]struct{}, k K) map[K]struct{} {
-	if set == nil {
-		set = map[K]struct{}{}
-	}
-	set[k] = struct{}{}
-	return set
 }
 
 // openCursor and closeCursor keep the pin of server-side cursors; the same pair for long data.
@@ -208,9 +118,7 @@ func (s *state) usedLongData(id uint32) {
 
 // setVariable notes a session variable's new value, as the server reported it.
 func (s *state) setVariable(name, value string) {
-	if !restorable(name, value) {
-		s.ownThreadID = s.ownThreadID || name == "pseudo_thread_id"
-		s.pin(attribution.SessionVariable)
+	if s.pinVariable(name, value) {
 		return
 	}
 	if name == "autocommit" { // the trackers say ON, SELECT says 1
@@ -245,6 +153,6 @@ func modeOf(sqlMode string) (m sqlscan.Mode) {
 
 // forget drops everything that lived on a backend connection, after a reset or with the connection itself.
 func (s *state) forget() {
-	s.pins, s.inTrans, s.doubt, s.next, s.nextBegun = 0, false, false, false, false
+	s.pins, s.inTrans, s.doubt = 0, false, false
 	s.held = held{}
 }

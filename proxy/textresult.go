@@ -13,6 +13,7 @@ type textResult struct {
 	header  []byte // the packets up to the first row, framed
 	columns []wire.Column
 	rows    [][][]byte // nil is NULL
+	failed  error      // the ERR, if that was the reply
 }
 
 // text is a column of the first row; empty when there is none.
@@ -35,9 +36,9 @@ func (a *textResult) conditions() []condition {
 	return list
 }
 
-// ask sends framed queries in one write and reads the result set of each. An ERR comes back as *wire.ServerError, after
-// all replies were read.
-func (b *backendConn) ask(timeout time.Duration, commands ...[]byte) ([]textResult, error) {
+// ask sends framed commands and reads the reply to each, of which there is a result set or nothing. The first ERR comes back
+// as *wire.ServerError as well, after all replies were read.
+func (b *backendConn) ask(timeout time.Duration, commands ...[]byte) (results []textResult, failed error) {
 	if err := b.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return nil, backendError(err)
 	}
@@ -45,14 +46,20 @@ func (b *backendConn) ask(timeout time.Duration, commands ...[]byte) ([]textResu
 		return nil, err
 	}
 	in := replyReader{b: b, buf: make([]byte, 0, 1024)}
-	answers := make([]textResult, len(commands))
-	for i := range commands {
-		r := b.reply(wire.ShapeResults, 1)
-		raw, err := in.readRaw(&r)
+	results = make([]textResult, len(commands))
+	for i, c := range commands {
+		r := b.reply(wire.Command(c[wire.HeaderLen]).Shape(), 1)
+		raw, err := in.read(&r)
 		if err != nil {
 			return nil, err
 		}
-		if r.Failed == 0 && !answers[i].parse(bytes.Clone(raw)) {
+		switch {
+		case r.Failed != 0:
+			results[i].failed = in.failure
+			if failed == nil {
+				failed = in.failure
+			}
+		case r.HasRows && !results[i].parse(bytes.Clone(raw)):
 			return nil, backendError(errMalformedReply)
 		}
 		in.next()
@@ -60,7 +67,7 @@ func (b *backendConn) ask(timeout time.Duration, commands ...[]byte) ([]textResu
 	if err := b.SetDeadline(time.Time{}); err != nil {
 		return nil, backendError(err)
 	}
-	return answers, in.failure
+	return results, failed
 }
 
 // parse reads a result set out of its packets: column count, definitions, EOF, rows, EOF.

@@ -83,7 +83,7 @@ func (s *settings) resolve(names []string, a *textResult) *settings {
 // it, so it is written as two assignments.
 func userVarLiteral(name string, c wire.Column, values [][]byte) string {
 	null := values[0] == nil
-	value, hex, collation := plain(values[0]), plain(values[1]), plain(values[2])
+	value, hex, collation := ascii(values[0]), ascii(values[1]), ascii(values[2])
 	charset, _, _ := strings.Cut(collation, "_")
 	if null {
 		value = "0"
@@ -115,5 +115,5 @@ func userVarLiteral(name string, c wire.Column, values [][]byte) string {
 	return literal
 }
 
-// plain undoes the two character sets of results in which ASCII is not one byte a character.
-func plain(v []byte) string { return string(bytes.ReplaceAll(v, []byte{0}, nil)) }
+// ascii undoes the two character sets of results in which ASCII is not one byte a character.
+func ascii(v []byte) string { return string(bytes.ReplaceAll(v, []byte{0}, nil)) }

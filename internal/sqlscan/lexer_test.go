@@ -180,6 +180,15 @@ func tokenFlags(prev, t, following Token, rest Lexer, verb Token) (flags Flags) 
 		if plain && verb.Is("get") {
 			return Warnings
 		}
+	case "session_track_schema", "session_track_state_change", "session_track_system_variables", "session_track_transaction_info",
+		"session_variables", "system_variables", "variables_by_thread":
+		if plain || int(t.End-t.Start) == len(t.Text)+2 { // an open quote has no name in it
+			return Trackers
+		}
+	case "variables":
+		if plain && verb.Is("show") {
+			return Trackers
+		}
 	case "temporary":
 		if plain {
 			return Temporary

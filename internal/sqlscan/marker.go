@@ -6,6 +6,7 @@ type condition uint8
 
 const (
 	ifWord         condition = iota
+	ifName                   // a word or an identifier in quotes
 	ifWordOrCalled           // a word, or called although it stands in identifier quotes
 	ifCalled                 // the next token is "(", quotes or not
 	ifCalledOrGet            // as ifCalled, or a word in GET DIAGNOSTICS
@@ -46,6 +47,14 @@ var markers = []marker{
 	{"service_release_locks", ifCalled, ReleaseLock},
 	{"connection_id", ifCalled, ConnectionID},
 	{"pseudo_thread_id", ifWord, ConnectionID},
+	{"session_track_schema", ifName, Trackers},
+	{"session_track_state_change", ifName, Trackers},
+	{"session_track_system_variables", ifName, Trackers},
+	{"session_track_transaction_info", ifName, Trackers},
+	{"session_variables", ifName, Trackers},
+	{"system_variables", ifName, Trackers},
+	{"variables_by_thread", ifName, Trackers},
+	{"variables", ifShow, Trackers},
 	{"warnings", ifShow, Warnings},
 	{"errors", ifShow, Warnings},
 	{"diagnostics", ifGet, Warnings},
@@ -57,7 +66,7 @@ var markers = []marker{
 	{"previous", ifValue, Sequence},
 }
 
-const longestMarker = 23
+const longestMarker = 30
 
 // markerLengths has, for each first byte in either case, a bit for the length of every marker that begins with it. It rejects
 // nearly every word of a text with one load.
@@ -101,7 +110,7 @@ func marks(word []byte, quotedIdent bool, verb Keyword, rest Lexer) Flags {
 	if !ok {
 		return 0
 	}
-	if quotedIdent && m.when != ifWordOrCalled && m.when != ifCalled && m.when != ifCalledOrGet {
+	if quotedIdent && m.when != ifName && m.when != ifWordOrCalled && m.when != ifCalled && m.when != ifCalledOrGet {
 		return 0
 	}
 	switch m.when {
@@ -140,6 +149,8 @@ func sysVarMarks(name []byte) Flags {
 		return Warnings
 	case equalFold(name, "pseudo_thread_id"):
 		return ConnectionID
+	case isTracker(name):
+		return Trackers
 	}
 	return 0
 }
@@ -157,4 +168,13 @@ func scopedName(rest Lexer) []byte {
 		t = rest.Next()
 	}
 	return t.Text
+}
+
+// isTracker reports whether a system variable, perhaps in quotes, is one that chooses what the server reports of its session.
+func isTracker(name []byte) bool {
+	const prefix = "session_track_"
+	if len(name) > 1 && name[0] == '`' {
+		name = name[1:]
+	}
+	return len(name) > len(prefix) && equalFold(name[:len(prefix)], prefix)
 }

@@ -31,6 +31,7 @@ const (
 	MultiStatement                   // a ";" is followed by more than comments (in a stored program's body too)
 	Trailing                         // the last ";" is followed by comments only: with multi-statements on, one more empty OK
 	Executable                       // a comment that servers run, /*! or /*M!; it is read as code, whatever its version
+	Trackers                         // session_track_… or what shows all variables: SHOW VARIABLES, session_variables, system_variables
 	Unterminated                     // a quote or a comment is not closed
 )
 
