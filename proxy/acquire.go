@@ -66,7 +66,10 @@ func (s *Session) prepare(b *backendConn) error {
 	if err := s.adoptVariables(b); err != nil {
 		return err
 	}
-	if s.state.userVars && b.owner != s.residue && (b.soiled || b.settings != s.state.settings && b.settings.userVars() > 0) {
+	if s.state.userVars && (b.soiled || b.settings != s.state.settings && b.settings.userVars() > 0) {
+		if err := s.captureOwn(b); err != nil {
+			return err
+		}
 		if err := b.reset(); err != nil {
 			return err
 		}

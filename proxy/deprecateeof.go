@@ -47,7 +47,7 @@ func (r *reply) room() []byte { return r.buf[r.end:max(r.end, len(r.buf)-wire.En
 
 // appendEnd encodes the packet that ends a reply of the proxy's own, where a server has EOF.
 func (s *Session) appendEnd(dst []byte) []byte {
-	ok := wire.OK{Status: s.state.status & lastingStatus}
+	ok := wire.OK{Status: s.lastingStatus()}
 	if s.login.caps.Has(wire.DeprecateEOF) {
 		return ok.AppendEnd(dst)
 	}

@@ -162,8 +162,12 @@ func (s *Session) clear() {
 		s.state.status |= wire.StatusNoBackslashEscapes
 	}
 	s.prepared = preparedStatements{last: s.prepared.last}
+	fresh := newResidue()
+	if s.residue.owed&leftFoundRows.set() == 0 { // a reset leaves it alone
+		fresh.foundRows = s.residue.foundRows
+	}
 	s.residue.end()
-	s.residue = newResidue()
+	s.residue = fresh
 	s.notePins()
 	s.setWaitTimeout()
 }

@@ -37,6 +37,7 @@ const (
 	effectEndTrx                            // no savepoint outlives it
 	effectNextTrx                           // SET TRANSACTION without SESSION: for the next transaction only
 	effectCall                              // procedure name ran; its body tells what it may have left
+	effectResults                           // results may come in another collation: that of the connection, or the character set's own
 	effectRole                              // the current role is another
 	effectOwnState                          // a session-state change is expected, so the trackers' word is no surprise
 	effectRead                              // SET may read tables, so that with autocommit off it may begin a transaction
@@ -236,6 +237,7 @@ func (r *effectReader) read(h []sqlscan.Token) {
 	case word(0, "call") && len(h) > 1:
 		name, _ := tableName(h[1:])
 		r.add(effect{kind: effectCall, name: name, whether: true})
+		r.add(effect{kind: effectLate, whether: true})
 	case word(0, "xa"):
 		r.xa(h[1:])
 	case word(0, "kill"):

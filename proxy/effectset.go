@@ -81,6 +81,7 @@ func (r *effectReader) assignment(h []sqlscan.Token) {
 	switch name {
 	case "names", "charset", "character":
 		r.ask("collation_connection")
+		r.add(effect{kind: effectResults, name: name, whether: true})
 		if r.flags&sqlscan.Trackers != 0 {
 			for _, n := range charsetNames {
 				r.ask(n)
@@ -89,6 +90,8 @@ func (r *effectReader) assignment(h []sqlscan.Token) {
 		return
 	case "character_set_connection", "collation_connection":
 		r.ask("collation_connection")
+	case "character_set_results":
+		r.add(effect{kind: effectResults, name: name, whether: true})
 	}
 	switch {
 	case strings.HasPrefix(name, "session_track_"), name == "":

@@ -96,7 +96,7 @@ func (s *state) apply(e effect) {
 		s.pin(attribution.NextTransaction)
 	case effectCall:
 		s.pin(attribution.Procedure)
-	case effectExecute, effectExecuteVariable, effectRole, effectOwnState, effectAsk, effectKill, effectRead, effectLate:
+	case effectExecute, effectExecuteVariable, effectRole, effectResults, effectOwnState, effectAsk, effectKill, effectRead, effectLate:
 		// looked at before the command, or while its reply came in
 	}
 }

@@ -82,6 +82,8 @@ func (s *Session) inquire(b *backendConn, r *reply, out outcome) error {
 			q.variable(e.name)
 		case e.kind == effectPrepare && e.text.variable != "" && out.code == 0:
 			q.text(e)
+		case e.kind == effectResults:
+			q.results(e.name == "names")
 		case e.kind == effectRole && out.code == 0:
 			q.ask(currentRole, func(a textResult) {
 				s.state.role = roleName(a.text(0))
@@ -143,6 +145,20 @@ func (q *inquiry) variable(name string) {
 	q.ask("SELECT @@session."+quoteName(name)+" LIMIT 1", func(a textResult) {
 		if a.failed == nil {
 			q.s.setVariable(name, a.text(0))
+		}
+	})
+}
+
+// results asks in which collation results come. SET NAMES gives them that of the connection; other ways to choose their character
+// set give them the character set's own.
+func (q *inquiry) results(names bool) {
+	sql := "SELECT @@collation_connection LIMIT 1"
+	if !names {
+		sql = "SELECT default_collate_name FROM information_schema.character_sets WHERE character_set_name=@@character_set_results LIMIT 1"
+	}
+	q.ask(sql, func(a textResult) {
+		if a.text(0) != "" {
+			q.s.state.settings = q.s.state.settings.with(resultsCollation, a.text(0))
 		}
 	})
 }

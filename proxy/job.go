@@ -41,6 +41,21 @@ func (j *job) touchesInsertID() bool {
 	return j.flags&(sqlscan.LastInsertID|sqlscan.MultiStatement) != 0
 }
 
+// ownSettings reports whether the statement has settings of its own, as SET STATEMENT does, and NOWAIT: the server changes the
+// lock timeouts for it.
+func (j *job) ownSettings() bool {
+	if j.first == sqlscan.Set {
+		return true
+	}
+	lex := sqlscan.NewLexer(j.sql(), 0)
+	for t := lex.Next(); t.Kind != sqlscan.TokenEnd; t = lex.Next() {
+		if t.Is("nowait") || t.Is("wait") {
+			return true
+		}
+	}
+	return false
+}
+
 // readsLast reports whether the command reads what the last statement left, LAST_INSERT_ID() aside.
 func (j *job) readsLast() bool {
 	return j.flags&(sqlscan.RowCount|sqlscan.FoundRows|sqlscan.Warnings) != 0

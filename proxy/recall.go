@@ -17,6 +17,10 @@ func (s *Session) recall(b *backendConn) (answered bool, err error) {
 		s.residue.await(leftDiagnostics)
 		switch {
 		case len(s.residue.diagnostics) == 0:
+			if set, ok := s.diagnosed(j.sql()); ok && j.first == sqlscan.Get {
+				j.rewritten = set
+				return false, nil
+			}
 			if err := b.clearConditions(); err != nil {
 				return false, err
 			}
@@ -26,7 +30,12 @@ func (s *Session) recall(b *backendConn) (answered bool, err error) {
 			}
 			return true, s.refuse(errDiagnosticsElsewhere)
 		case j.first == sqlscan.Get:
-			return true, s.refuse(errDiagnosticsElsewhere)
+			set, ok := s.diagnosed(j.sql())
+			if !ok {
+				return true, s.refuse(errDiagnosticsElsewhere)
+			}
+			j.rewritten = set
+			return false, nil
 		}
 	}
 	s.answerReads(b, j.sql())

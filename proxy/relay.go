@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/conntag/conntag/attribution"
-	"github.com/conntag/conntag/internal/sqlscan"
 	"github.com/conntag/conntag/pool"
 	"github.com/conntag/conntag/proxy/wire"
 )
@@ -171,7 +170,7 @@ func (s *Session) onEOF(b *backendConn, r *reply) {
 	r.warned = r.warned || r.OK.Warnings != 0
 	if r.OK.Status&wire.StatusSessionState != 0 {
 		r.late = true
-		if s.job.first == sqlscan.Set || b.tellsNext { // only because more is tracked here than the client asked for
+		if b.tellsNext || s.job.ownSettings() { // only because more is tracked here than the client asked for
 			r.OK.Status &^= wire.StatusSessionState
 			binary.LittleEndian.PutUint16(r.Packet(r.buf[:r.off])[3:], uint16(r.OK.Status))
 		}

@@ -47,7 +47,7 @@ type condition struct {
 }
 
 func newResidue() *residue {
-	r := new(residue)
+	r := &residue{foundRows: 1} // as a server has it
 	r.captured.L = &r.mu
 	return r
 }
@@ -73,14 +73,17 @@ func (t *trace) ran(r *residue, anew bool) {
 	}
 }
 
-// has reports whether r's leftover is here.
-func (t *trace) has(r *residue, l leftover) bool { return t.owner == r && t.owes&l.set() != 0 }
+// has reports whether r's leftover is here and only here; r's own session asks.
+func (t *trace) has(r *residue, l leftover) bool {
+	return t.owner == r && t.owes&l.set() != 0 && r.owed&l.set() != 0
+}
 
 // stays notes that a leftover is on b, and only there.
 func (r *residue) stays(b *backendConn, l leftover) {
-	if b.has(r, l) && r.owed&l.set() != 0 {
+	if b.has(r, l) {
 		return
 	}
+	b.ran(r, false)
 	r.mu.Lock()
 	r.at[l] = b
 	r.mu.Unlock()
@@ -91,7 +94,6 @@ func (r *residue) stays(b *backendConn, l leftover) {
 // insertIDStays notes that a statement on b may have changed LAST_INSERT_ID(); guess is its OK packet's id. The session's
 // value was on b before the statement, so what b has now is the session's, whether the statement changed it or not.
 func (r *residue) insertIDStays(b *backendConn, guess uint64) {
-	b.ran(r, false)
 	r.stays(b, leftInsertID)
 	if guess != 0 {
 		r.mu.Lock()

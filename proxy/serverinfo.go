@@ -124,5 +124,6 @@ func (i *serverInfo) loginSettings(id byte) *settings {
 	s = s.with("character_set_client", cs.name)
 	s = s.with("character_set_connection", cs.name)
 	s = s.with("character_set_results", cs.name)
+	s = s.with(resultsCollation, cs.collation)
 	return s.with("collation_connection", cs.collation)
 }

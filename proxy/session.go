@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/conntag/conntag/attribution"
+	"github.com/conntag/conntag/internal/sqlscan"
 	"github.com/conntag/conntag/pool"
 	"github.com/conntag/conntag/proxy/wire"
 )
@@ -204,15 +205,25 @@ func (s *Session) setSchema(name string) {
 	}
 }
 
-// lastingStatus are the bits that describe the session rather than its last statement.
-const lastingStatus = wire.StatusAutocommit | wire.StatusInTrans | wire.StatusInTransReadonly | wire.StatusNoBackslashEscapes | wire.StatusAnsiQuotes
-
 // sendOK answers a command that needed no backend.
 func (s *Session) sendOK(seq byte) error {
-	ok := wire.OK{Status: s.state.status & lastingStatus}
+	ok := wire.OK{Status: s.lastingStatus()}
 	return s.client.send(seq, ok.AppendOK(nil))
 }
 
 func (s *Session) sendError(seq byte, e *wire.ServerError) error {
 	return s.client.send(seq, e.Append(nil))
+}
+
+// lastingStatus is the part of the status that describes the session rather than its last statement. What sql_mode shows there is
+// read off the mode itself: the last statement may have had one of its own.
+func (s *Session) lastingStatus() wire.Status {
+	status := s.state.status & (wire.StatusAutocommit | wire.StatusInTrans | wire.StatusInTransReadonly)
+	if s.state.mode&sqlscan.NoBackslashEscapes != 0 {
+		status |= wire.StatusNoBackslashEscapes
+	}
+	if s.state.mode&sqlscan.AnsiQuotes != 0 && s.srv.backend.server.Load().isMariaDB() {
+		status |= wire.StatusAnsiQuotes
+	}
+	return status
 }

@@ -24,7 +24,12 @@ var baseline = []setting{
 	{"character_set_connection", "utf8mb4"},
 	{"character_set_results", "utf8mb4"},
 	{"collation_connection", baselineCollation},
+	{resultsCollation, baselineCollation},
 }
+
+// resultsCollation stands for something that is no variable, and that no variable shows: the collation in which column
+// definitions come. SET NAMES gives it with the character set of results, and so does a login.
+const resultsCollation = "character_set_results collation"
 
 const baselineCollation = "utf8mb4_general_ci"
 
@@ -131,17 +136,17 @@ func appendReplay(dst []byte, from, to *settings) []byte {
 // charsetNames are set together. Order matters: character_set_connection drags collation_connection along.
 var charsetNames = [...]string{"character_set_client", "character_set_connection", "character_set_results", "collation_connection"}
 
-func isCharset(name string) bool { return slices.Contains(charsetNames[:], name) }
+func isCharset(name string) bool {
+	return name == resultsCollation || slices.Contains(charsetNames[:], name)
+}
 
 func charsetsDiffer(from, to *settings) bool {
-	for _, name := range charsetNames {
+	differs := func(name string) bool {
 		a, _ := from.get(name)
 		b, _ := to.get(name)
-		if a != b {
-			return true
-		}
+		return a != b
 	}
-	return false
+	return differs(resultsCollation) || slices.ContainsFunc(charsetNames[:], differs)
 }
 
 // assignCharsets says SET NAMES where that gives the same, as most clients do: it also fixes the collation that column
@@ -152,10 +157,17 @@ func assignCharsets(to *settings, assign func(name, op, value string)) {
 		values[i], _ = to.get(name)
 	}
 	client, connection, results, collation := values[0], values[1], values[2], values[3]
-	if connection == results && (collation == "binary" || strings.HasPrefix(collation, results+"_")) {
-		assign("NAMES", " ", "'"+results+"' COLLATE '"+collation+"'")
+	own, _ := to.get(resultsCollation)
+	if results != "" && own == "binary" || strings.HasPrefix(own, results+"_") {
+		assign("NAMES", " ", "'"+results+"' COLLATE '"+own+"'")
 		if client != results {
 			assign("character_set_client", "=", literal("character_set_client", client))
+		}
+		if connection != results {
+			assign("character_set_connection", "=", literal("character_set_connection", connection))
+		}
+		if collation != own {
+			assign("collation_connection", "=", literal("collation_connection", collation))
 		}
 		return
 	}

@@ -19,6 +19,7 @@ type preparedStmt struct {
 	text    string
 	read    reading
 	key     string // of the text, read so
+	assigns bool   // user variables, which exist on a connection from when it is prepared there
 	params  int
 	types   string   // parameter types last bound by the client
 	long    []uint16 // parameters whose values were sent ahead of the next execute
@@ -32,6 +33,7 @@ type preparedStmt struct {
 type preparedStatements struct {
 	byID    map[uint32]*preparedStmt
 	last    uint32
+	latest  uint32        // prepared last; 0 when that failed
 	pending *preparedStmt // being prepared: the job at hand is its COM_STMT_PREPARE
 }
 
@@ -42,7 +44,11 @@ func (p *preparedStatements) add(st *preparedStmt) {
 	p.last++
 	st.id = p.last
 	p.byID[st.id] = st
+	p.latest = st.id
 }
+
+// latestStmt is how MariaDB's clients name the statement that they prepared last, whose id they may not know yet.
+const latestStmt = 0xffffffff
 
 // stmtHeader is the command byte and the statement's id, which every COM_STMT_* but PREPARE begins with.
 const stmtHeader = 5
@@ -61,7 +67,11 @@ func (s *Session) find(cmd command, where string) (*preparedStmt, *wire.ServerEr
 		return nil, errMalformedPacket
 	}
 	id := binary.LittleEndian.Uint32(cmd.payload[1:])
-	if st := s.prepared.byID[id]; st != nil {
+	named := id
+	if id == latestStmt {
+		named = s.prepared.latest
+	}
+	if st := s.prepared.byID[named]; st != nil {
 		return st, nil
 	}
 	return nil, &wire.ServerError{Code: mysql.ER_UNKNOWN_STMT_HANDLER, State: "HY000",
@@ -79,12 +89,13 @@ func (s *Session) stmtPrepare(cmd command) error {
 	}
 	noteMultiTable(&st, sql, s.state.mode)
 	stmt := &preparedStmt{text: string(sql), read: s.state.reading(), account: account, first: st.First, flags: st.Flags}
+	stmt.assigns = st.Flags&sqlscan.UserVar != 0 && assignsUserVars(&st)
 	stmt.key = stmt.read.key(withoutOuterComments(sql, &st))
 	if mayTouchState(&st, true) {
 		stmt.effects = readEffects(sql, &st, s.state.mode)
 	}
 	s.begin(stmt.account)
-	s.prepared.pending = stmt
+	s.prepared.pending, s.prepared.latest = stmt, 0
 	s.job = job{code: wire.ComStmtPrepare, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare, first: st.First, flags: st.Flags & manyStatements}
 	s.state.userVars = st.Flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar(sql, s.state.mode)
 	err := s.exchange()
@@ -97,6 +108,7 @@ func (s *Session) onPrepared(b *backendConn, packet []byte, r *wire.Reply) {
 	stmt := s.prepared.pending
 	stmt.params = int(r.Params)
 	s.prepared.add(stmt)
+	b.soiled = b.soiled || stmt.assigns
 	b.keepStmt(stmt.key, binary.LittleEndian.Uint32(packet[1:]))
 	binary.LittleEndian.PutUint32(packet[1:], stmt.id)
 }
@@ -159,6 +171,7 @@ func (s *Session) backendStmt(stmt *preparedStmt) (known *backendStmt, ok bool, 
 		return known, true, nil
 	}
 	known, err = s.prepareOn(b, stmt.read, key, text)
+	b.soiled = b.soiled || stmt.assigns
 	if err == nil {
 		return known, true, nil
 	}
@@ -257,7 +270,7 @@ func (s *Session) stmtReset(cmd command) error {
 // stmtClose has no reply. The backend keeps its statement for others with the same text, unless this session left a
 // cursor or half-sent data in it.
 func (s *Session) stmtClose(cmd command) error {
-	stmt, e := s.lookup(cmd, "mysqld_stmt_close")
+	stmt, e := s.find(cmd, "mysqld_stmt_close")
 	if e != nil {
 		return nil
 	}
@@ -283,7 +296,7 @@ func (s *Session) stmtClose(cmd command) error {
 
 // stmtSendLongData has no reply either; errors show at the execute, as they do on a server.
 func (s *Session) stmtSendLongData(cmd command) error {
-	stmt, e := s.lookup(cmd, "mysqld_stmt_send_long_data")
+	stmt, e := s.find(cmd, "mysqld_stmt_send_long_data")
 	if e != nil {
 		return nil
 	}

@@ -105,14 +105,19 @@ func (p *packet) clearEOF(bits wire.Status) {
 	}
 }
 
-// columnTail is what follows the names in a column's definition: character set, length, type, flags, decimals.
-const columnTail = 13
-
-// clearVariable blanks the type of a column that a user variable is part of.
-func (p *packet) clearVariable() {
-	if p.kind == packetColumn && strings.Contains(p.payload, "@") && len(p.payload) > columnTail {
-		p.payload = p.payload[:len(p.payload)-columnTail]
+// clearLateSchema takes a schema out of what an OK tells of session state, when it comes behind something else.
+func (p *packet) clearLateSchema() {
+	ok, valid := wire.ParseOK([]byte(p.payload), true)
+	if p.kind != packetOK || !valid || len(ok.State) == 0 {
+		return
 	}
+	first := true
+	ok.State = wire.FilterTracks([]byte(string(ok.State)), func(t wire.Track) bool {
+		keep := first || t.Kind != wire.TrackSchema
+		first = false
+		return keep
+	})
+	p.payload = string(ok.AppendOK(nil))
 }
 
 // statusAt is where an OK packet's status begins, behind two numbers.

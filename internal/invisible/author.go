@@ -3,7 +3,6 @@ package invisible
 import (
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 )
 
 // author writes one client's commands.
@@ -17,9 +16,6 @@ type author struct {
 	slots   int
 	digit   int // {x} of the move at hand
 }
-
-// userVariable is one in a text.
-var userVariable = regexp.MustCompile("(^|[^@])@[a-z`']")
 
 func (a *author) chance(percent int) bool { return a.rng.IntN(100) < percent }
 
@@ -50,7 +46,7 @@ func (a *author) query(text string) Op { return Op{Verb: Query, Text: a.tag(a.fi
 
 // say is a statement as text or, now and then, prepared and executed.
 func (a *author) say(text string) []Op {
-	if a.chance(80) || a.off.any("preparedvariable") && userVariable.MatchString(text) {
+	if a.chance(80) {
 		return []Op{a.query(text)}
 	}
 	return a.bind(text)
@@ -67,11 +63,7 @@ func (a *author) bind(text string, params ...Param) []Op {
 }
 
 func (a *author) prepare(slot, text string) Op {
-	text = a.fill(text)
-	if a.off.any("preparedcontext") { // no two have the same text
-		text += fmt.Sprintf(" /* %d.%d */", a.client, a.slots)
-	}
-	return Op{Verb: Prepare, Slot: slot, Text: a.tag(text)}
+	return Op{Verb: Prepare, Slot: slot, Text: a.tag(a.fill(text))}
 }
 
 // tag puts a tag in front of a text, into it, behind it, or nowhere.

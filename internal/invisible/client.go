@@ -51,6 +51,8 @@ func dial(addr string, l Login) (*client, Answer, error) {
 	if err != nil {
 		return nil, a, errors.Join(err, conn.Close())
 	}
+	// FOUND_ROWS() of a session without any SELECT is whatever the server finds in its memory.
+	c.do(Op{Verb: Query, Text: "SELECT 1"})
 	return c, a, nil
 }
 

@@ -44,15 +44,10 @@ func (g *Generator) Draw(mode Mode, steps int) Case {
 	}
 	foundRows := g.rng.IntN(4) == 0 // of one kind, so that they share connections; see the mixed ones
 	mixed := g.rng.IntN(6) == 0
-	multi := g.rng.IntN(2) == 0
 	tracks := g.rng.IntN(2) == 0
 	authors := make([]*author, clients)
 	for i := range authors {
-		l := g.login(foundRows, mixed, tracks)
-		if g.off.any("multioption") {
-			l.Multi = multi
-		}
-		c.Logins = append(c.Logins, l)
+		c.Logins = append(c.Logins, g.login(foundRows, mixed, tracks))
 		authors[i] = &author{rng: g.rng, off: g.off, client: i, mode: mode}
 	}
 	for _, a := range authors {
@@ -81,7 +76,7 @@ func (g *Generator) Draw(mode Mode, steps int) Case {
 func (g *Generator) login(foundRows, mixed, tracks bool) Login {
 	l := Login{Schema: schemaOne, Collation: 45, FoundRows: foundRows, Multi: g.rng.IntN(2) == 0, Track: tracks && g.rng.IntN(2) == 0}
 	if g.rng.IntN(3) == 0 {
-		l.Collation = []byte{8, 33, 63, 46, 224}[g.rng.IntN(g.collations())]
+		l.Collation = []byte{8, 33, 63, 46, 224}[g.rng.IntN(5)]
 	}
 	if mixed {
 		l.FoundRows = g.rng.IntN(2) == 0
@@ -90,14 +85,6 @@ func (g *Generator) login(foundRows, mixed, tracks bool) Login {
 		}
 	}
 	return l
-}
-
-// collations is how many of those in login may be drawn: the last are not their character set's own.
-func (g *Generator) collations() int {
-	if g.off.any("resultcollation") {
-		return 3
-	}
-	return 5
 }
 
 func (g *Generator) move(a *author) move {

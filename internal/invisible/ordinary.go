@@ -23,7 +23,7 @@ var ordinaryMoves = []move{
 		"INSERT INTO t(u, v) VALUES ({id}, 1) ON DUPLICATE KEY UPDATE v = v + 1",
 		"INSERT INTO t(u, v) VALUES ({id}, 1) ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id)"),
 	say(12, "REPLACE INTO k(id, n, d) VALUES ({id}, 3, 4.005)", "INSERT INTO k(id, n, w) VALUES ({id}, 1, 'tool')"),
-	say(5, "INSERT INTO t(v) VALUES ({id}) RETURNING id").unless("returning"),
+	say(5, "INSERT INTO t(v) VALUES ({id}) RETURNING id"),
 	say(5, "UPDATE two.t SET v = v + 1 WHERE id = 1", "INSERT INTO two.t(v) VALUES ({id})").inTurns(),
 	commands(20, func(a *author) []Op { return a.bind("SELECT * FROM t WHERE id = ?", a.key()) }),
 	commands(15, func(a *author) []Op {

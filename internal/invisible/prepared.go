@@ -19,16 +19,16 @@ var preparedMoves = []move{
 	commands(4, func(a *author) []Op {
 		s := a.slot()
 		return []Op{a.prepare(s, "SELECT v FROM t WHERE id = ?"), execute(s, integer(1)), {Verb: ResetConn}, execute(s, integer(1)), {Verb: Ping}}
-	}).unless("resetinsertid"),
+	}),
 	commands(2, func(a *author) []Op {
 		s := a.slot()
 		return []Op{a.prepare(s, "SELECT 2"), {Verb: ChangeUser, Text: a.home()}, execute(s), {Verb: Ping}}
-	}).unless("resetinsertid"),
+	}),
 	around(4, "SELECT * FROM k WHERE id = ?", line{"ALTER TABLE k ADD COLUMN extra INT", "ALTER TABLE k DROP COLUMN extra", "DROP TABLE k",
 		"CREATE TABLE k (id INT PRIMARY KEY, n INT)", "ALTER TABLE k MODIFY n BIGINT NOT NULL"}),
-	around(4, "SELECT id, v FROM t WHERE id = ?", line{"USE {other}", "USE {home}"}).unless("preparedcontext"),
-	around(3, `SELECT "a", 'b' || 'c', @@sql_mode, ?`, line{"SET sql_mode='ANSI,PIPES_AS_CONCAT'", "SET sql_mode=DEFAULT"}).unless("preparedcontext"),
-	around(3, "SELECT 'é', ?", line{"SET NAMES latin1", "SET NAMES utf8mb4"}).unless("preparedcontext"),
+	around(4, "SELECT id, v FROM t WHERE id = ?", line{"USE {other}", "USE {home}"}),
+	around(3, `SELECT "a", 'b' || 'c', @@sql_mode, ?`, line{"SET sql_mode='ANSI,PIPES_AS_CONCAT'", "SET sql_mode=DEFAULT"}),
+	around(3, "SELECT 'é', ?", line{"SET NAMES latin1", "SET NAMES utf8mb4"}),
 	commands(3, func(a *author) []Op {
 		s := a.slot()
 		return []Op{{Verb: Prepare, Slot: s, Text: a.pick("SELEC", "SELECT nosuch", "SELECT * FROM nosuch", "SELECT ?; SELECT 2", "USE "+a.other(),

@@ -12,7 +12,7 @@ var transactionMoves = []move{
 	say(6, "SAVEPOINT s1", "SAVEPOINT s2", "ROLLBACK TO s1", "ROLLBACK TO SAVEPOINT s2", "RELEASE SAVEPOINT s1"),
 	say(6, "SET TRANSACTION READ ONLY", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", "SET TRANSACTION READ WRITE",
 		"SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED, READ WRITE"),
-	say(2, "SET @@tx_isolation='SERIALIZABLE'", "SET @@tx_isolation=DEFAULT", "SET @@tx_read_only=1").unless("oneshotvariable"),
+	say(2, "SET @@tx_isolation='SERIALIZABLE'", "SET @@tx_isolation=DEFAULT", "SET @@tx_read_only=1"),
 	script(4, line{"SET TRANSACTION READ ONLY"}, line{"BEGIN"}, line{"INSERT INTO t(v) VALUES (2)"}, line{"ROLLBACK"}, line{"INSERT INTO t(v) VALUES (3)"}),
 	script(4, line{"BEGIN"}, line{"INSERT INTO t(v) VALUES (1)"}, commitsImplicitly, line{"ROLLBACK"}, line{"SELECT COUNT(*) FROM t"}),
 	say(2, "SET completion_type=0", "SET completion_type=1", "SET completion_type='CHAIN'", "SET completion_type=NO_CHAIN", "SET completion_type=DEFAULT"),
@@ -21,14 +21,14 @@ var transactionMoves = []move{
 		"SELECT * FROM t WHERE id = {id} FOR UPDATE SKIP LOCKED", "SELECT * FROM t WHERE id = {id} FOR UPDATE NOWAIT"),
 	say(2, "BEGIN NOT ATOMIC SELECT 1; INSERT INTO t(v) VALUES (4); END"),
 	branch(4, "XA ROLLBACK 'x{x}{me}'", "XA COMMIT 'x{x}{me}' ONE PHASE"),
-	branch(2, "XA PREPARE 'x{x}{me}'").unless("xaprepare"),
+	branch(2, "XA PREPARE 'x{x}{me}'"),
 	commands(1, func(a *author) []Op {
 		ops := []Op{a.query("BEGIN"), a.query("UPDATE t SET v = v + 1 WHERE id = 1"), a.query(a.pick("COMMIT RELEASE", "ROLLBACK RELEASE", "COMMIT AND NO CHAIN RELEASE"))}
 		if a.chance(30) {
 			ops = append([]Op{a.query("SET completion_type='RELEASE'")}, a.query("COMMIT"))
 		}
 		return append(ops, Op{Verb: Ping}, Op{Verb: Reconnect})
-	}).inTurns().unless("release"),
+	}).inTurns(),
 }
 
 // commitsImplicitly ends a transaction, but for the temporary table.

@@ -15,14 +15,14 @@ var variableMoves = []move{
 	script(3, line{"SET timestamp=1000000000", "SET timestamp=1234567890.5", "SET timestamp=DEFAULT"}, line{"SELECT @@timestamp < 1500000000"}),
 	script(3, line{"SET insert_id=5{id}"}, line{"INSERT INTO t(v) VALUES (1)"}),
 	say(2, "SET session_track_schema=OFF", "SET session_track_schema=ON", "SET session_track_system_variables='sql_mode'",
-		"SET session_track_system_variables=''", "SET session_track_state_change=ON").unless("trackersoff"),
+		"SET session_track_system_variables=''", "SET session_track_state_change=ON"),
 	say(2, "SET STATEMENT max_statement_time=1000 FOR SELECT @@max_statement_time, @@sql_mode"),
-	say(2, "SET STATEMENT sql_mode='' FOR SELECT @@sql_mode", "SET STATEMENT sql_mode='ANSI' FOR SELECT @@sql_mode").unless("setstatement"),
+	say(2, "SET STATEMENT sql_mode='' FOR SELECT @@sql_mode", "SET STATEMENT sql_mode='ANSI' FOR SELECT @@sql_mode"),
 	say(4,
 		"/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */", "/*M!100100 SET @@max_statement_time=1000 */",
 		"/*!99999 SET sql_mode='' */", "SELECT 1 /*!50000 + 1 */", "/*!50000 SET time_zone='+01:00' */", "/*! SELECT 5 */"),
-	commands(3, func(*author) []Op { return []Op{{Verb: ResetConn}} }).unless("resetinsertid"),
-	commands(2, func(a *author) []Op { return []Op{{Verb: ChangeUser, Text: a.pick(a.home(), a.home(), "", a.other())}} }).unless("resetinsertid"),
+	commands(3, func(*author) []Op { return []Op{{Verb: ResetConn}} }),
+	commands(2, func(a *author) []Op { return []Op{{Verb: ChangeUser, Text: a.pick(a.home(), a.home(), "", a.other())}} }),
 }
 
 // assignments are SET in its many spellings. Some fail, and some of those after they have set something.
