@@ -66,11 +66,8 @@ func (s *Session) prepare(b *backendConn) error {
 	if err := s.adoptVariables(b); err != nil {
 		return err
 	}
-	if s.state.userVars && (b.soiled || b.settings != s.state.settings && b.settings.userVars() > 0) {
-		if err := s.captureOwn(b); err != nil {
-			return err
-		}
-		if err := b.reset(); err != nil {
+	if b.owner != s.residue && (b.soiled || b.settings.hasUserVarsBesides(s.state.settings)) {
+		if err := b.reset(); err != nil { // a variable that was set to NULL is not quite as if it had never been set
 			return err
 		}
 		b.settings = s.srv.freshSettings()
@@ -85,7 +82,6 @@ func (s *Session) prepare(b *backendConn) error {
 func (b *backendConn) become(to *settings, schema, role string) error {
 	var commands [][]byte
 	b.intact = false
-	b.soiled = b.soiled || b.settings.userVars() > 0
 	if b.role.now != role {
 		if b.role.login == "" { // the next session needs it
 			name, err := b.currentRole()

@@ -46,7 +46,7 @@ type backendConn struct {
 	multi    bool // COM_SET_OPTION: several statements in one text
 	stmts    preparedCache
 	trace         // what the last session's statements left
-	soiled   bool // a session's user variables were cleared here: as NULL, which is not quite as if never set
+	soiled   bool // a text that assigns user variables was prepared here, so that they exist
 	ids      *backendIDs
 	counts   *trafficCounts
 	role     roles

@@ -77,7 +77,6 @@ func (s *Session) query(cmd command) error {
 	}
 	noteMultiTable(&st, sql, s.state.mode)
 	s.job = job{code: wire.ComQuery, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
-	s.state.userVars = st.Flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar(sql, s.state.mode)
 	if mayTouchState(&st, s.state.pins != 0) && (s.state.multi || st.First != sqlscan.Create || !createsRoutine(sql, s.state.mode)) {
 		s.job.effects = readEffects(sql, &st, s.state.mode)
 		if slices.ContainsFunc(s.job.effects, runsText) {

@@ -105,6 +105,9 @@ func (j *job) foundRows(r *reply) foundRowsRule {
 	case j.shape != wire.ShapeResults:
 		return foundRowsKept
 	case j.flags&sqlscan.MultiStatement != 0:
+		if r.Failed != 0 && !r.hasStatus { // the first one failed
+			return foundRowsKept
+		}
 		return foundRowsStay
 	}
 	switch j.first {
@@ -128,6 +131,10 @@ func (j *job) foundRows(r *reply) foundRowsRule {
 		}
 	case sqlscan.Update:
 		if j.flags&sqlscan.Combines != 0 { // of several tables
+			return foundRowsStay
+		}
+	case sqlscan.Set:
+		if r.HasRows || j.flags&sqlscan.Combines != 0 { // SET STATEMENT, and a subquery
 			return foundRowsStay
 		}
 	case sqlscan.Create:

@@ -149,8 +149,8 @@ func charsetsDiffer(from, to *settings) bool {
 	return differs(resultsCollation) || slices.ContainsFunc(charsetNames[:], differs)
 }
 
-// assignCharsets says SET NAMES where that gives the same, as most clients do: it also fixes the collation that column
-// definitions carry, which no variable shows.
+// assignCharsets says SET NAMES, as most clients do, for the collation that column definitions carry, and then what is
+// otherwise.
 func assignCharsets(to *settings, assign func(name, op, value string)) {
 	var values [len(charsetNames)]string
 	for i, name := range charsetNames {
@@ -158,21 +158,15 @@ func assignCharsets(to *settings, assign func(name, op, value string)) {
 	}
 	client, connection, results, collation := values[0], values[1], values[2], values[3]
 	own, _ := to.get(resultsCollation)
-	if results != "" && own == "binary" || strings.HasPrefix(own, results+"_") {
-		assign("NAMES", " ", "'"+results+"' COLLATE '"+own+"'")
-		if client != results {
-			assign("character_set_client", "=", literal("character_set_client", client))
+	charset, _, _ := strings.Cut(own, "_")
+	assign("NAMES", " ", "'"+charset+"' COLLATE '"+own+"'")
+	for i, value := range []string{client, connection, results} {
+		if value != charset {
+			assign(charsetNames[i], "=", literal(charsetNames[i], value))
 		}
-		if connection != results {
-			assign("character_set_connection", "=", literal("character_set_connection", connection))
-		}
-		if collation != own {
-			assign("collation_connection", "=", literal("collation_connection", collation))
-		}
-		return
 	}
-	for i, name := range charsetNames {
-		assign(name, "=", literal(name, values[i]))
+	if collation != own {
+		assign("collation_connection", "=", literal("collation_connection", collation))
 	}
 }
 

@@ -26,7 +26,6 @@ func (p pinSet) words() []string {
 type state struct {
 	schema   string
 	settings *settings
-	userVars bool // the command reads a user variable that was never set
 	multi    bool // several statements in one text are allowed
 	status   wire.Status
 	mode     sqlscan.Mode

@@ -97,7 +97,6 @@ func (s *Session) stmtPrepare(cmd command) error {
 	s.begin(stmt.account)
 	s.prepared.pending, s.prepared.latest = stmt, 0
 	s.job = job{code: wire.ComStmtPrepare, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapePrepare, first: st.First, flags: st.Flags & manyStatements}
-	s.state.userVars = st.Flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar(sql, s.state.mode)
 	err := s.exchange()
 	s.prepared.pending = nil
 	return err
@@ -128,7 +127,6 @@ func (s *Session) stmtExecute(cmd command) error {
 	s.begin(caller)
 	s.job = job{code: wire.ComStmtExecute, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, stmt: stmt,
 		first: stmt.first, flags: stmt.flags, effects: stmt.effects}
-	s.state.userVars = stmt.flags&sqlscan.UserVar != 0 && s.state.settings.lacksUserVar([]byte(stmt.text), s.state.mode)
 	if stmt.first == sqlscan.Kill {
 		if done, err := s.killPrepared(stmt); done {
 			return err
@@ -243,8 +241,9 @@ func (s *Session) stmtFetch(cmd command) error {
 	}
 	known := s.stmtOnLease(stmt)
 	if _, open := s.state.held.cursors[stmt.id]; !open || known == nil {
-		return s.sendError(cmd.nextSeq, &wire.ServerError{Code: mysql.ER_STMT_HAS_NO_OPEN_CURSOR, State: "HY000",
-			Message: fmt.Sprintf("The statement (%d) has no open cursor", stmt.id)})
+		e := &wire.ServerError{Code: mysql.ER_STMT_HAS_NO_OPEN_CURSOR, State: "HY000", Message: fmt.Sprintf("The statement (%d) has no open cursor", stmt.id)}
+		s.failedHere(e)
+		return s.sendError(cmd.nextSeq, e)
 	}
 	s.begin(stmt.account)
 	s.job = job{code: wire.ComStmtFetch, framed: cmd.framed, nextSeq: cmd.nextSeq, shape: wire.ShapeRows, stmt: stmt}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/conntag/conntag/internal/sqlscan"
 	"github.com/conntag/conntag/proxy/wire"
 )
 
@@ -32,14 +31,14 @@ func (s *settings) userVars() (n int) {
 	return n
 }
 
-// lacksUserVar reports whether the text mentions a user variable that is not in the set.
-func (s *settings) lacksUserVar(sql []byte, mode sqlscan.Mode) bool {
-	lex := sqlscan.NewLexer(sql, mode)
-	for t := lex.Next(); t.Kind != sqlscan.TokenEnd; t = lex.Next() {
-		if t.Kind == sqlscan.TokenUserVar {
-			if _, known := s.get(userVarName(t.Ident())); !known {
-				return true
-			}
+// hasUserVarsBesides reports whether there are user variables in the set that are not in o.
+func (s *settings) hasUserVarsBesides(o *settings) bool {
+	if s == o {
+		return false
+	}
+	for _, e := range s.entries() {
+		if _, also := o.get(e.name); isUserVar(e.name) && !also {
+			return true
 		}
 	}
 	return false

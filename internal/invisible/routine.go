@@ -4,7 +4,7 @@ package invisible
 var routineMoves = []move{
 	script(3, line{"CALL lib.set_var({id})"}, line{"SELECT @p"}).calls(),
 	script(2, line{"CALL lib.make_temp()"}, line{"SELECT * FROM lib.tmp_p"}, line{"DROP TEMPORARY TABLE IF EXISTS lib.tmp_p"}).calls(),
-	script(2, line{"CALL lib.set_mode('NO_ZERO_DATE')", "CALL lib.set_mode('')", "CALL lib.set_mode('nosuch')"}, line{"SELECT @@sql_mode"}).calls(),
+	script(2, line{"CALL lib.set_mode('NO_ZERO_DATE')", "CALL lib.set_mode('')", "CALL lib.set_mode('nosuch')"}, line{"SELECT @@sql_mode"}).calls().unless("stalemode"),
 	script(2, line{"CALL lib.take_lock('l4{me}')"}, line{"SELECT RELEASE_LOCK('l4{me}')"}).calls(),
 	script(3, line{"SET @z=7"}, line{"CALL lib.out_params(5, @y, @z)"}, line{"SELECT @y, @z"}).calls(),
 	commands(3, func(a *author) []Op {

@@ -198,7 +198,7 @@ func tokenFlags(prev, t, following Token, rest Lexer, verb Token) (flags Flags) 
 			return Combines
 		}
 	case "select":
-		if plain && (verb.Is("insert") || verb.Is("replace") || verb.Is("create")) {
+		if plain && (verb.Is("insert") || verb.Is("replace") || verb.Is("create") || verb.Is("set")) {
 			return Combines
 		}
 	case "limit":

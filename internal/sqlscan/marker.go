@@ -15,7 +15,7 @@ const (
 	ifUserVar                // the next token is a user variable
 	ifValue                  // the next word is VALUE
 	ifPair                   // the next token is followed by a comma
-	ifWrites                 // the statement is INSERT, REPLACE or CREATE
+	ifWrites                 // the statement is INSERT, REPLACE, CREATE or SET
 )
 
 // marker is a word that raises a flag.
@@ -129,7 +129,7 @@ func marks(word []byte, quotedIdent bool, verb Keyword, rest Lexer) Flags {
 	case ifValue:
 		ok = rest.Next().Is("value")
 	case ifWrites:
-		ok = verb == Insert || verb == Replace || verb == Create
+		ok = verb == Insert || verb == Replace || verb == Create || verb == Set
 	case ifPair:
 		rest.Next()
 		ok = rest.Next().isPunct(',')
