@@ -70,15 +70,20 @@ bench-go: ## run the Go benchmarks that match BENCH
 	@scripts/setup.sh $(MARIADB)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem ./...
 
+# Half a minute of e2e tests that need no more than a Python driver and the programs that come with MariaDB.
+E2E_FAST = TestE2E(PyMySQL|MariadbDump|MariadbSlap)
+
 .PHONY: e2e
-e2e: ## run the end-to-end tests: other languages' drivers, sysbench and Prometheus against the built binary
-	@scripts/setup.sh $(MARIADB) $(PROMETHEUS) $(SYSBENCH) node=nodejs npm php=php-cli ruby javac=default-jdk-headless
-	@scripts/setup.sh $$(php -m | grep -q pdo_mysql || echo php-mysql) \
-	  $$(/usr/bin/python3 -c 'import pymysql' 2>/dev/null || echo python3-pymysql) \
-	  $$(/usr/bin/python3 -c 'import MySQLdb' 2>/dev/null || echo python3-mysqldb) \
-	  $$(/usr/bin/ruby -e 'require "mysql2"' 2>/dev/null || echo ruby-mysql2) \
-	  $$([ -e /usr/share/java/mariadb-java-client.jar ] || echo libmariadb-java)
-	$(GO) test -tags e2e -run '^TestE2E' -count 1 -timeout 20m ./...
+e2e: ## run the end-to-end tests: drivers, sysbench and MariaDB's tools, directly and through conntag; prints README's table of drivers
+	@scripts/setup.sh $(MARIADB) $(SYSBENCH) node=nodejs npm php=php-cli ruby javac=default-jdk-headless
+	@scripts/drivers.sh php python ruby java perl
+	$(GO) -C internal/drivertest test -tags e2e -run '^TestE2E' -count 1 -timeout 20m
+
+.PHONY: e2e-fast
+e2e-fast: ## run those of the end-to-end tests that are quickly installed and done
+	@scripts/setup.sh $(MARIADB)
+	@scripts/drivers.sh python
+	$(GO) -C internal/drivertest test -tags e2e -run '^$(E2E_FAST)' -count 1 -timeout 5m
 
 .PHONY: clean
 clean: ## remove what the other targets built

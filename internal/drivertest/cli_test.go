@@ -4,18 +4,10 @@ package drivertest
 
 import "testing"
 
+const mariadbCLI = "mariadb (command line)"
+
 func TestE2EMariadbCommandLineSeesNoDifference(t *testing.T) {
 	need(t, "mariadb", "mariadb-client")
-	for _, c := range []struct {
-		name string
-		driver
-	}{
-		{"plain", driver{}},
-		{"TLS", driver{tls: true}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			c.command, c.tag = []string{"testdata/cli.sh"}, "cli"
-			compare(t, c.driver)
-		})
-	}
+	d := driver{name: mariadbCLI, command: []string{"testdata/cli.sh"}, transactions: []string{"testdata/orm/cli.sh"}, tag: "cli"}
+	d.compare(t, plain, byTLS)
 }

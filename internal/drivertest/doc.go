@@ -1,6 +1,6 @@
-// Package drivertest holds the end-to-end tests with drivers of other languages: each runs the same script once directly
-// against MariaDB and once through a proxy whose two backend connections keep changing hands, and the two transcripts
-// must be equal.
+// Package drivertest holds the end-to-end tests with other people's clients: drivers of many languages and the programs
+// that come with MariaDB. Each runs the same script once directly against MariaDB and once through a proxy whose two
+// backend connections keep changing hands, and the two transcripts must be equal.
 //
 // The tests need the tag e2e and the drivers, which `make e2e` installs:
 //
@@ -13,5 +13,9 @@
 //	{"check": "affected rows", "got": [1, 2]}
 //
 // or, where the driver refused something that it must not, {"check": "…", "broke": "why"}, and at the end the check
-// "done". Connection ids and times have no place in a transcript.
+// "done" with the driver's version. Connection ids and times have no place in a transcript.
+//
+// The scripts in testdata/orm print transcripts, too: each makes 1,000 ordinary transactions, which must pin nothing.
+// README.md's table of drivers is what these tests print at their end; they fail when it says anything else, versions and
+// shares aside.
 package drivertest

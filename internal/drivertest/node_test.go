@@ -14,25 +14,20 @@ import (
 )
 
 func TestE2EMysql2ForNodeSeesNoDifference(t *testing.T) {
+	d := nodeDriver(t, "mysql2 (Node)", "mysql2")
+	d.compare(t, append([]way{plain, byTLS}, logins...)...)
+}
+
+func TestE2EMariaDBConnectorForNodeSeesNoDifference(t *testing.T) {
+	d := nodeDriver(t, "mariadb (Node)", "mariadb")
+	d.compare(t, plain, byTLS)
+}
+
+func nodeDriver(t *testing.T, name, module string) driver {
+	t.Helper()
 	need(t, "node", "nodejs")
-	modules := nodeModules(t)
-	for _, c := range []struct {
-		name string
-		driver
-	}{
-		{"plain", driver{}},
-		{"TLS", driver{tls: true}},
-		{"caching_sha2_password", driver{user: sha2User, style: "login"}},
-		{"caching_sha2_password of a hash", driver{user: hashedUser, style: "login"}},
-		{"caching_sha2_password of a hash over TLS", driver{user: hashedUser, tls: true, style: "login"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			c.command = []string{"node", "testdata/node/smoke.js"}
-			c.env = []string{"NODE_PATH=" + modules}
-			c.tag = "mysql2"
-			compare(t, c.driver)
-		})
-	}
+	return driver{name: name, command: []string{"node", "testdata/node/" + module + ".js"},
+		transactions: []string{"node", "testdata/orm/" + module + ".js"}, env: []string{"NODE_PATH=" + nodeModules(t)}, tag: module}
 }
 
 // nodeModules installs what package-lock.json pins, once per content of that file, into the user's cache directory.

@@ -24,18 +24,21 @@ var disturbances = []string{
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", "SELECT SLEEP(0.001)", "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
 }
 
-// makeNoise lets as many clients as the pool has connections take them in turn until the returned stop is called.
-func makeNoise(t *testing.T, addr string) (stop func()) {
+// noisy is the caller that the noisy clients are charged as.
+const noisy = "noise"
+
+// makeNoise lets a number of clients take the pool's connections in turn until the returned stop is called.
+func makeNoise(t *testing.T, addr string, number int) (stop func()) {
 	t.Helper()
-	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/noise", server.User, server.Password, addr))
+	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/noise?connectionAttributes=conn_tag:%s", server.User, server.Password, addr, noisy))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var clients sync.WaitGroup
-	for n := range poolSize {
+	for n := range number {
 		clients.Go(func() {
-			if err := disturb(ctx, db, n*len(disturbances)/poolSize); err != nil && ctx.Err() == nil {
+			if err := disturb(ctx, db, n*len(disturbances)/number); err != nil && ctx.Err() == nil {
 				t.Errorf("noisy client %d: %v", n, err)
 			}
 		})

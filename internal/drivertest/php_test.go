@@ -10,30 +10,15 @@ import (
 
 func TestE2EMysqliSeesNoDifference(t *testing.T) {
 	needPHP(t)
-	for _, c := range []struct {
-		name string
-		driver
-	}{
-		{"plain", driver{}},
-		{"TLS", driver{tls: true}},
-		{"caching_sha2_password", driver{user: sha2User, style: "login"}},
-		{"caching_sha2_password of a hash", driver{user: hashedUser, style: "login"}},
-		{"caching_sha2_password of a hash over TLS", driver{user: hashedUser, tls: true, style: "login"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			c.command, c.tag = []string{"php", "-d", "mysqli.allow_local_infile=1", "testdata/php/mysqli.php"}, "mysqli"
-			compare(t, c.driver)
-		})
-	}
+	d := driver{name: "mysqli (PHP)", command: []string{"php", "-d", "mysqli.allow_local_infile=1", "testdata/php/mysqli.php"},
+		transactions: []string{"php", "testdata/orm/mysqli.php"}, tag: "mysqli"}
+	d.compare(t, append([]way{plain, byTLS}, logins...)...)
 }
 
 func TestE2EPDOSeesNoDifference(t *testing.T) {
 	needPHP(t)
-	for _, style := range []string{"emulated", "native"} {
-		t.Run(style, func(t *testing.T) {
-			compare(t, driver{command: []string{"php", "testdata/php/pdo.php"}, style: style, tag: "pdo"})
-		})
-	}
+	d := driver{name: "PDO (PHP)", command: []string{"php", "testdata/php/pdo.php"}, transactions: []string{"php", "testdata/orm/pdo.php"}, tag: "pdo"}
+	d.compare(t, way{name: "emulated prepares", style: "emulated"}, way{name: "native prepares", style: "native"})
 }
 
 func needPHP(t *testing.T) {

@@ -8,24 +8,19 @@ import "testing"
 const python = "/usr/bin/python3"
 
 func TestE2EPyMySQLSeesNoDifference(t *testing.T) {
-	need(t, python, "python3")
 	need(t, "/usr/lib/python3/dist-packages/pymysql", "python3-pymysql")
-	for _, c := range []struct {
-		name string
-		driver
-	}{
-		{"plain", driver{}},
-		{"TLS", driver{tls: true}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			c.command, c.style, c.tag = []string{python, "testdata/smoke.py"}, "pymysql", "pymysql"
-			compare(t, c.driver)
-		})
-	}
+	d := pythonDriver(t, "PyMySQL", "pymysql")
+	d.compare(t, plain, byTLS)
 }
 
 func TestE2EMysqlclientSeesNoDifference(t *testing.T) {
-	need(t, python, "python3")
 	need(t, "/usr/lib/python3/dist-packages/MySQLdb", "python3-mysqldb")
-	compare(t, driver{command: []string{python, "testdata/smoke.py"}, style: "mysqlclient", tag: "mysqlclient"})
+	d := pythonDriver(t, "mysqlclient", "mysqlclient")
+	d.compare(t, plain)
+}
+
+func pythonDriver(t *testing.T, name, style string) driver {
+	t.Helper()
+	need(t, python, "python3")
+	return driver{name: name, command: []string{python, "testdata/smoke.py"}, transactions: []string{python, "testdata/orm/orm.py"}, style: style, tag: style}
 }

@@ -15,16 +15,6 @@ func TestE2EMysql2ForRubySeesNoDifference(t *testing.T) {
 	if out, err := exec.Command(ruby, "-e", `require "mysql2"`).CombinedOutput(); err != nil {
 		t.Fatalf("ruby has no mysql2 (%s); on Debian: apt-get install ruby-mysql2", out)
 	}
-	for _, c := range []struct {
-		name string
-		driver
-	}{
-		{"plain", driver{}},
-		{"TLS", driver{tls: true}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			c.command, c.tag = []string{ruby, "testdata/smoke.rb"}, "ruby"
-			compare(t, c.driver)
-		})
-	}
+	d := driver{name: "mysql2 (Ruby)", command: []string{ruby, "testdata/smoke.rb"}, transactions: []string{ruby, "testdata/orm/orm.rb"}, tag: "ruby"}
+	d.compare(t, plain, byTLS)
 }

@@ -52,7 +52,12 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = server.Stop() }()
-	return m.Run()
+	code := m.Run()
+	for _, wrong := range checkReadme() {
+		fmt.Fprintln(os.Stderr, wrong)
+		code = 1
+	}
+	return code
 }
 
 // raise gives a script the schemas it expects, as they are before anybody has touched them.

@@ -80,4 +80,4 @@ printf '{"check": "large result", "got": "%s"}\n' "$("${client[@]}" "$DB_SCHEMA"
 printf '{"check": "dump", "got": "%s"}\n' "$(mariadb-dump --no-defaults -h "$DB_HOST" -P "$DB_PORT" -u "$DB_USER" -p"$DB_PASSWORD" --routines --single-transaction --skip-dump-date "$DB_SCHEMA" 2>&1 |
   grep -v '^-- Host' | md5sum)"
 printf '{"check": "admin", "got": "%s"}\n' "$(mariadb-admin --no-defaults -h "$DB_HOST" -P "$DB_PORT" -u "$DB_USER" -p"$DB_PASSWORD" ping 2>&1)"
-echo '{"check": "done"}'
+printf '{"check": "done", "got": "%s"}\n' "$(mariadb --version | sed 's/.*Distrib \([0-9.]*\).*/\1/')"

@@ -136,4 +136,4 @@ check("found rows flag") { k = connect(flags: Mysql2::Client::FOUND_ROWS); k.que
 check("reconnect") { k = connect(reconnect: true); k.query("SET @a=1"); connect.query("KILL #{k.thread_id}"); [k.ping, k.query("SELECT @a, DATABASE()").to_a] }
 check("wrong password") { refused { connect(password: "wrong") } }
 check("unknown schema") { refused { connect(database: "nowhere") } }
-check("done") { nil }
+check("done") { "#{Mysql2::VERSION}, C library #{Mysql2::Client.info[:version]}" }

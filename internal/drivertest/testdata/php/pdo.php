@@ -139,4 +139,4 @@ check('persistent', function () {
     }
     return $got;
 });
-check('done', fn () => null);
+check('done', fn () => $c->getAttribute(PDO::ATTR_CLIENT_VERSION));
