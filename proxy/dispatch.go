@@ -180,6 +180,9 @@ func (s *Session) setOption(cmd command) error {
 	s.begin(nil)
 	s.state.multi = cmd.payload[1] == 0
 	s.residue.rowCount = -1
+	if s.lease.Valid() {
+		s.lease.Conn().intact = false
+	}
 	s.rest()
 	return s.client.send(cmd.nextSeq, s.appendEnd(nil))
 }

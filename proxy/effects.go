@@ -59,6 +59,16 @@ type effect struct {
 	text    *preparedText
 }
 
+// ends reports whether the effect ends something that pins: in doubt it has not happened.
+func (e *effect) ends() bool {
+	switch e.kind {
+	case effectDropTable, effectRenameTable, effectChangeTable, effectDeallocate, effectReleaseLock, effectReleaseAll, effectUnlock,
+		effectHandlerUse, effectXAEnd, effectEndTrx:
+		return true
+	}
+	return false
+}
+
 // looks says which first words need the slow look, and whether only when the session holds something already.
 var looks = map[sqlscan.Keyword]look{
 	sqlscan.Set: lookAlways, sqlscan.Use: lookAlways, sqlscan.Lock: lookAlways, sqlscan.Prepare: lookAlways, sqlscan.Execute: lookAlways,
@@ -154,7 +164,7 @@ func readEffects(sql []byte, st *sqlscan.Statement, mode sqlscan.Mode) []effect 
 	}
 	if st.Flags&sqlscan.MultiStatement != 0 { // a later part may fail after an earlier one has done its work
 		for i := range r.effects {
-			r.effects[i].whether = true
+			r.effects[i].whether = r.effects[i].whether || !r.effects[i].ends()
 		}
 	}
 	return r.effects

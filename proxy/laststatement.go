@@ -126,7 +126,7 @@ func (j *job) foundRows(r *reply) foundRowsRule {
 	case sqlscan.Call, sqlscan.Execute, sqlscan.Describe, sqlscan.Desc, sqlscan.Explain, sqlscan.Analyze:
 		return foundRowsStay
 	case sqlscan.Insert, sqlscan.Replace, sqlscan.Delete:
-		if r.HasRows || j.flags&sqlscan.Combines != 0 { // RETURNING, or rows of a SELECT
+		if j.flags&sqlscan.Combines != 0 { // rows of a SELECT, or several tables
 			return foundRowsStay
 		}
 	case sqlscan.Update:

@@ -77,8 +77,7 @@ func (s *settings) resolve(names []string, a *textResult) *settings {
 	return s
 }
 
-// userVarLiteral writes a user variable's value as SQL that gives the same value and the same type; empty for a variable
-// that is as if it had never been set. values are the variable, its HEX and its COLLATION. A NULL has the type of the value before
+// userVarLiteral writes a user variable's value as SQL that gives the same value and the same type. values are the variable, its HEX and its COLLATION. A NULL has the type of the value before
 // it, so it is written as two assignments.
 func userVarLiteral(name string, c wire.Column, values [][]byte) string {
 	null := values[0] == nil
@@ -101,8 +100,6 @@ func userVarLiteral(name string, c wire.Column, values [][]byte) string {
 		if literal = value; !strings.ContainsAny(value, "eE") {
 			literal += "e0"
 		}
-	case collation == "binary" && null:
-		return ""
 	case collation == "binary":
 		literal = "X'" + hex + "'"
 	default:
