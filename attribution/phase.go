@@ -35,7 +35,6 @@ const (
 	SessionVariable           // a session variable that cannot be restored
 	Procedure                 // a CALL whose body is not known
 	Savepoint
-	FoundRows     // SQL_CALC_FOUND_ROWS, until the next statement
 	Handler       // HANDLER ... OPEN
 	XA            // XA START to XA COMMIT or XA ROLLBACK
 	Unknown       // a statement nobody understood
@@ -44,7 +43,7 @@ const (
 
 var pinNames = [NumPinReasons]string{
 	"temp_table", "user_lock", "tables_locked", "user_variable", "prepared_stmt", "cursor", "long_data",
-	"next_transaction", "session_variable", "procedure", "savepoint", "found_rows", "handler", "xa", "unknown",
+	"next_transaction", "session_variable", "procedure", "savepoint", "handler", "xa", "unknown",
 }
 
 func (r PinReason) String() string { return wordOf(pinNames[:], uint8(r)) }

@@ -28,7 +28,7 @@ func (s *Session) dispatch(cmd command) error {
 		return s.stmtSendLongData(cmd)
 	case wire.ComPing:
 		if !s.lease.Valid() { // held, the backend must answer: its health is what the client asks for
-			s.residue.rowCount = 0
+			s.residue.counted(0)
 			return s.sendOK(cmd.nextSeq)
 		}
 		return s.pass(cmd)
@@ -77,6 +77,10 @@ func (s *Session) query(cmd command) error {
 	}
 	noteMultiTable(&st, sql, s.state.mode)
 	s.job = job{code: wire.ComQuery, framed: cmd.framed, payload: cmd.payload, nextSeq: cmd.nextSeq, shape: wire.ShapeResults, first: st.First, flags: st.Flags}
+	if st.First == sqlscan.Set && s.isSetAlready(sql, &st) {
+		s.residue.counted(0)
+		return s.sendOK(cmd.nextSeq)
+	}
 	if mayTouchState(&st, s.state.pins != 0) && (s.state.multi || st.First != sqlscan.Create || !createsRoutine(sql, s.state.mode)) {
 		s.job.effects = readEffects(sql, &st, s.state.mode)
 		if slices.ContainsFunc(s.job.effects, runsText) {
@@ -179,10 +183,7 @@ func (s *Session) setOption(cmd command) error {
 	}
 	s.begin(nil)
 	s.state.multi = cmd.payload[1] == 0
-	s.residue.rowCount = -1
-	if s.lease.Valid() {
-		s.lease.Conn().intact = false
-	}
+	s.residue.counted(-1)
 	s.rest()
 	return s.client.send(cmd.nextSeq, s.appendEnd(nil))
 }

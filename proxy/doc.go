@@ -7,9 +7,10 @@
 //	Session.serve     one command after another; between them the session holds no buffer
 //	  readCommand       waits without a buffer, then reads one command whole
 //	  dispatch          by command byte; for SQL, sqlscan finds tags, first word and whether state may be touched
-//	  acquire           a lease if there is none, and what differs in session state is replayed onto its connection
+//	  acquire           a lease if there is none; what its last session left there is read off, and what differs in session state replayed
+//	  suit              what only some statements can tell apart: LAST_INSERT_ID(), ROW_COUNT(), trackers
 //	  exchange          command out; the reply is passed on as bytes, its end found by wire.Reply
-//	  settle            the one transition of session state: trackers' word first, then the statement's effects
+//	  settle            the one transition of session state: trackers' word first, then the statement's effects, then questions
 //	  rest              at a safe point the lease goes back; a client slow to take its last bytes holds nothing up
 //	Session.end       where errors end, by their side
 //	Session.close     gives the lease back, reset if anything is left on it

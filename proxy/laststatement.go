@@ -13,7 +13,7 @@ func (s *Session) remember(b *backendConn, r *reply) {
 	left, j := s.residue, &s.job
 	count, changed := j.rowCount(r)
 	if changed {
-		left.rowCount = count
+		left.rowCount, left.aside = count, false
 	}
 	b.ran(left, changed)
 	b.intact = b.intact && !r.explained // by a statement of the proxy's own
@@ -68,7 +68,8 @@ func (s *Session) failedHere(e *wire.ServerError) {
 		b.intact = false
 	}
 	s.residue.known(b, leftDiagnostics)
-	s.residue.rowCount, s.residue.diagnostics = -1, []condition{{level: "Error", code: e.Code, message: e.Message}}
+	s.residue.counted(-1)
+	s.residue.diagnostics = []condition{{level: "Error", code: e.Code, message: e.Message}}
 }
 
 // rowCount is what ROW_COUNT() gives after the command; changed is false for a command that leaves it alone.

@@ -28,6 +28,24 @@ var readSQL = []string{
 	"SELECT @@warning_count, @@error_count", "SELECT @@session.warning_count+1", "/* conn_tag:x */ SELECT ROW_COUNT() /* y */",
 }
 
+func TestRowCountIsThatOfACommandThatNoServerSaw(t *testing.T) {
+	h := newHouse(t, 1)
+	c := h.client(t)
+	exec(t, c, "CREATE TABLE t (a INT)")
+	for _, between := range []func(){
+		func() { exec(t, c, "SET autocommit=1") },
+		func() {
+			if err := c.PingContext(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		exec(t, c, "INSERT INTO t VALUES (1),(2)")
+		between()
+		expect(t, c, "0", "SELECT ROW_COUNT()")
+	}
+}
+
 func TestLastStatementIsReadAsOnADirectConnectionThoughOthersUsedItsBackend(t *testing.T) {
 	for _, prepared := range []bool{false, true} {
 		t.Run(fmt.Sprintf("prepared=%v", prepared), func(t *testing.T) {

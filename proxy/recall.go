@@ -71,7 +71,7 @@ func (s *Session) lastValue(b *backendConn, k known) (n int64, ok bool) {
 	left := s.residue
 	switch k {
 	case knownRowCount:
-		return left.rowCount, b.owner != left || !b.intact
+		return left.rowCount, b.owner != left || !b.intact || left.aside
 	case knownFoundRows:
 		if b.has(left, leftFoundRows) {
 			return 0, false
@@ -118,7 +118,7 @@ func (s *Session) showConditions(b *backendConn) (answered bool, err error) {
 		out, seq = wire.AppendPacket(out, seq, c.appendRow(nil, j.code == wire.ComStmtExecute))
 	}
 	out, _ = wire.AppendPacket(out, seq, s.appendEnd(nil))
-	s.residue.rowCount = -1
+	s.residue.counted(-1)
 	_, err = s.client.Write(out)
 	s.rest()
 	return true, err

@@ -27,6 +27,7 @@ func (l leftover) set() leftovers { return 1 << l }
 // else wants that connection: only then is it read off. A session that keeps getting its own connection back never pays.
 type residue struct {
 	rowCount int64     // ROW_COUNT(): every reply tells it
+	aside    bool      // it is of a command that no connection has seen
 	owed     leftovers // the session's own view of at: what is not set here is known, and nobody else writes it
 
 	mu          sync.Mutex
@@ -51,6 +52,9 @@ func newResidue() *residue {
 	r.captured.L = &r.mu
 	return r
 }
+
+// counted notes ROW_COUNT() after a command that the proxy answered itself.
+func (r *residue) counted(n int64) { r.rowCount, r.aside = n, true }
 
 // trace is the same from a backend connection's side.
 type trace struct {

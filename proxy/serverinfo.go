@@ -19,10 +19,11 @@ type serverInfo struct {
 	collation    byte
 	plugin       string
 	maxPacket    int
-	collations   map[byte]charset // by the id that a login carries
-	refused      map[byte]string  // character sets that no client may have, by the same id
-	sqlMode      string           // the global one, that sessions begin with
-	fresh        *settings        // what a connection has after its login; nil unless the server's defaults are unusual
+	collations   map[byte]charset  // by the id that a login carries
+	defaults     map[string]string // a character set's own collation
+	refused      map[byte]string   // character sets that no client may have, by the same id
+	sqlMode      string            // the global one, that sessions begin with
+	fresh        *settings         // what a connection has after its login; nil unless the server's defaults are unusual
 	// What a session that asks for it is told of its state by default.
 	trackers    *sessionTrackers
 	fallback    charset // what the server takes for an id it does not know
@@ -39,6 +40,7 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 		collation:    g.Collation,
 		plugin:       g.Plugin,
 		collations:   map[byte]charset{},
+		defaults:     map[string]string{},
 		refused:      map[byte]string{},
 	}
 	r, err := c.Execute("SELECT @@global.max_allowed_packet, @@global.character_set_client, @@global.collation_connection, @@global.sql_mode, @@global.autocommit, " +
@@ -73,7 +75,7 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 	if seconds, err := r.GetInt(0, 6); err == nil {
 		info.waitTimeout = time.Duration(seconds) * time.Second
 	}
-	if r, err = c.Execute("SELECT id, collation_name, character_set_name FROM information_schema.collations WHERE id BETWEEN 1 AND 255"); err != nil {
+	if r, err = c.Execute("SELECT id, collation_name, character_set_name, is_default FROM information_schema.collations WHERE id BETWEEN 1 AND 255"); err != nil {
 		return nil, fmt.Errorf("read collations: %w", err)
 	}
 	for i := range r.Values {
@@ -82,6 +84,9 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 		name, err3 := r.GetString(i, 2)
 		if err1 != nil || err2 != nil || err3 != nil {
 			continue
+		}
+		if own, _ := r.GetString(i, 3); own == "Yes" {
+			info.defaults[strings.Clone(name)] = strings.Clone(collation)
 		}
 		if !clientCharset(name) {
 			info.refused[byte(id)] = strings.Clone(name)

@@ -77,7 +77,11 @@ func (s *settings) resolve(names []string, a *textResult) *settings {
 	return s
 }
 
-// userVarLiteral writes a user variable's value as SQL that gives the same value and the same type. values are the variable, its HEX and its COLLATION. A NULL has the type of the value before
+// neverSetLength is the length that columns of a user variable that was never set have; one that was set to NULL has one less.
+const neverSetLength = 1 << 24
+
+// userVarLiteral writes a user variable's value as SQL that gives the same value and the same type; empty for a variable that
+// was never set. values are the variable, its HEX and its COLLATION. A NULL has the type of the value before
 // it, so it is written as two assignments.
 func userVarLiteral(name string, c wire.Column, values [][]byte) string {
 	null := values[0] == nil
@@ -100,6 +104,8 @@ func userVarLiteral(name string, c wire.Column, values [][]byte) string {
 		if literal = value; !strings.ContainsAny(value, "eE") {
 			literal += "e0"
 		}
+	case collation == "binary" && null && c.Length >= neverSetLength:
+		return ""
 	case collation == "binary":
 		literal = "X'" + hex + "'"
 	default:

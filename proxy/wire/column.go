@@ -3,8 +3,9 @@ package wire
 // Column is the part of a column definition that says what its values are.
 // Layout: dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html.
 type Column struct {
-	Type  byte
-	Flags uint16
+	Length uint32 // of what is displayed, in bytes
+	Type   byte
+	Flags  uint16
 }
 
 // Column types and flags that the proxy tells apart in its own queries.
@@ -23,7 +24,7 @@ func ParseColumn(p []byte) (c Column, valid bool) {
 	}
 	r.lenInt() // length of what follows
 	r.uint16() // character set
-	r.uint32() // display length
+	c.Length = r.uint32()
 	c.Type = r.byte()
 	c.Flags = r.uint16()
 	return c, !r.bad
