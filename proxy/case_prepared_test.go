@@ -226,3 +226,19 @@ func TestCursorsGiveEveryRowAmongOtherStatements(t *testing.T) {
 	w.command(wire.ComResetConnection, "")
 	expectPins(t, w.h)
 }
+
+// Parameters that never had types are refused, whatever another session bound to the same text on the same backend.
+func TestParametersThatNeverHadTypesAreRefused(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	other := w.h.rawClient(t)
+	const sql = "SELECT CONCAT(? + 0, '|', ?)"
+	otherID := other.prepare(t, sql)
+	for range 4 {
+		other.roundTrip(t, executeWith(otherID, []byte{8, 0, 8, 0}, 1, 2), wire.ShapeResults)
+		st := w.prepare(sql)
+		w.again(st, 3, 4)
+		w.again(st, nil, nil)
+		w.execute(st, 5, 6)
+		w.again(st, 7, 8)
+	}
+}

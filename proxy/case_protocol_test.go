@@ -282,3 +282,15 @@ func TestSessionOfADriversPoolKeepsItsState(t *testing.T) {
 	use(func(c *sql.Conn) { expect(t, c, "+05:00", "SELECT @@time_zone"); expect(t, c, "1", "SELECT @x") })
 	end()
 }
+
+// A character set that no client may have is refused at the login.
+func TestLoginsWithACharacterSetThatNoClientMayHaveAreRefused(t *testing.T) {
+	h := newHouse(t, 1)
+	for _, id := range []byte{17, 35, 54, 60, 101, 183} {
+		_, err := collationOf(t, h.Addr().String(), id)
+		_, want := collationOf(t, server.Addr(), id)
+		if want == nil || err == nil || err.Error() != want.Error() {
+			t.Errorf("collation %d: got %v, directly %v", id, err, want)
+		}
+	}
+}

@@ -291,6 +291,48 @@ func TestWarningsAreListedWhereverTheNextStatementRuns(t *testing.T) {
 	w.expectOthersUndisturbed()
 }
 
+// What SHOW WARNINGS lists is what GET DIAGNOSTICS reads.
+func TestDiagnosticsAreReadWhereverTheNextStatementRuns(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	for _, first := range []string{"SELECT 1/0, 'abc'+1", "SELECT * FROM nosuch", "DO 1", "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT='no'"} {
+		for _, then := range []string{"GET DIAGNOSTICS @n = NUMBER", "GET DIAGNOSTICS CONDITION 1 @e = MYSQL_ERRNO, @m = MESSAGE_TEXT"} {
+			w.doing = first + ", then " + then + ": "
+			w.query(first, then, "SELECT @n, @e, @m")
+		}
+	}
+}
+
+// The first statement of a known driver, in the same reports as the other SETs: it asks for trackers along with the rest.
+func TestSetOfTrackersAmongOtherVariablesIsAsDirectly(t *testing.T) {
+	for _, caps := range []wire.Capability{twinCapabilities, twinCapabilities | wire.SessionTrack} {
+		w := newTwin(t, 3, caps)
+		w.query("SET autocommit=1, session_track_schema=1, sql_mode=CONCAT(@@sql_mode,',STRICT_TRANS_TABLES'), net_write_timeout=1800")
+		for range 3 {
+			w.query("SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema='mysql'", "SELECT @@sql_mode, @@net_write_timeout, @@session_track_schema", "USE mysql", "USE %schema")
+		}
+		w.expectHeld(false)
+		w.query("SET session_track_system_variables='*', session_track_state_change=1", "SET time_zone='+01:00'", "SET @x=1", "SELECT @@session_track_system_variables", "SET session_track_system_variables='autocommit'", "SET time_zone='+02:00'", "SET autocommit=0", "SELECT @@session_track_state_change")
+		w.query("SET session_track_transaction_info='CHARACTERISTICS'", "BEGIN", "ROLLBACK", "SET session_track_schema=0", "USE mysql")
+		w.command(wire.ComResetConnection, "")
+		w.query("SET time_zone='+03:00'", "USE %schema", "SELECT @@session_track_system_variables")
+	}
+}
+
+// What is no state of the session must not keep its backend.
+func TestStatementsThatOnlyLookLikeStateKeepNoBackend(t *testing.T) {
+	w := newTwin(t, 3, twinCapabilities)
+	w.query("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT)")
+	for _, q := range []string{"DROP TEMPORARY TABLE IF EXISTS x", "DROP TEMPORARY TABLE x", "DROP TABLE IF EXISTS x", "SET @@session.time_zone := '+03:00'", "SET @@identity=56", "SET identity=57", "SET last_insert_id=58",
+		"SET sql_mode=REPLACE(REPLACE(@@sql_mode,'ANSI_QUOTES',''),'STRICT_TRANS_TABLES',''), net_read_timeout=(1+2)*3, net_write_timeout=1000+1", "CALL nosuch()", "HANDLER nosuch READ FIRST", "HANDLER t OPEN; HANDLER t CLOSE", "LOCK TABLES nosuch READ",
+		"SELECT RELEASE_LOCK('%schema')", "DO RELEASE_ALL_LOCKS()", "EXECUTE nosuch", "DEALLOCATE PREPARE nosuch", "PREPARE s FROM 'nonsense'", "UNLOCK TABLES", "XA RECOVER", "XA COMMIT 'nosuch%schema'", "ROLLBACK TO nosuch", "RELEASE SAVEPOINT nosuch", "FLUSH STATUS", "SET ROLE NONE", "SET ROLE nosuch",
+		"SET PASSWORD FOR nosuch@nowhere = PASSWORD('x')", "SELECT @nosuch", "SELECT 'get_lock(1)'", "SET STATEMENT max_statement_time=5 FOR SELECT 1", "BEGIN NOT ATOMIC DECLARE x INT; SET x=1; END", "EXECUTE IMMEDIATE 'SELECT 1'"} {
+		w.doing = q + ": "
+		w.query(q, "DO 1")
+		w.expectHeld(false)
+		w.command(wire.ComResetConnection, "")
+	}
+}
+
 // The id that INSERT … RETURNING made is behind a result set, not in an OK.
 func TestLastInsertIDOfAnInsertThatReturnsRows(t *testing.T) {
 	w := newTwin(t, 3, twinCapabilities)

@@ -1,12 +1,14 @@
 package proxy_test
 
 import (
+	"fmt"
 	"os"
 	osexec "os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/conntag/conntag/internal/mariadbtest"
 	"github.com/conntag/conntag/proxy/wire"
 	"github.com/conntag/conntag/proxy/wiretest"
 )
@@ -153,4 +155,50 @@ func dumped(text string) (statements []string) {
 		}
 	}
 	return statements
+}
+
+// Reported as google/sqlcommenter#284, sysown/proxysql#5384 and basecamp/marginalia#49: each trace id in a comment made a new statement on the
+// server, until its limit for all clients was reached.
+func TestTraceIDsInCommentsMakeNoNewStatements(t *testing.T) {
+	const limit, clients, each = 100, 8, 60
+	own := mariadbtest.Run(t, mariadbtest.WithFlags(fmt.Sprintf("--max-prepared-stmt-count=%d", limit)))
+	h := newHouse(t, 3, func(o *options) { o.Backend.Address = own.Addr() })
+	exec(t, open(t, own.DSN("")), "CREATE DATABASE "+h.schema)
+	exec(t, open(t, own.DSN(h.schema)), "CREATE TABLE t (id INT, v INT)")
+	exec(t, open(t, own.DSN(h.schema)), "INSERT INTO t VALUES (1, 10), (2, 20)")
+	var all []*rawClient
+	for c := range clients {
+		client := h.rawClient(t)
+		all = append(all, client)
+		for i := range each {
+			id := client.prepare(t, fmt.Sprintf("SELECT v FROM t WHERE id=? /* conn_tag:checkout,trace:%d-%d */", c, i))
+			client.roundTrip(t, execute(id, 1), wire.ShapeResults)
+		}
+	}
+	count := func() int {
+		var n int
+		if err := open(t, own.DSN("")).QueryRow("SELECT VARIABLE_VALUE FROM information_schema.global_status WHERE VARIABLE_NAME='PREPARED_STMT_COUNT'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := count(); n > 2*3 {
+		t.Errorf("%d statements on the server", n)
+	}
+	if got := caller(t, h, "checkout").Statements; got < clients*each {
+		t.Errorf("checkout ran %d statements, want %d", got, clients*each)
+	}
+	for _, c := range all {
+		_ = c.Close()
+	}
+	if n := count(); n > 2*3 {
+		t.Errorf("%d statements are left on the server", n)
+	}
+	// Different texts, none closed: the server's limit is for all its clients, not for each connection of the proxy.
+	client := h.rawClient(t)
+	for i := range 2 * limit {
+		id := client.prepare(t, fmt.Sprintf("SELECT v+%d FROM t WHERE id=?", i))
+		client.roundTrip(t, execute(id, 1), wire.ShapeResults)
+	}
+	expectPins(t, h)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/conntag/conntag/proxy/wire"
+	"github.com/conntag/conntag/proxy/wiretest"
 )
 
 // expectHeld says whether the client's side holds a lease; the others hold none between commands.
@@ -302,5 +303,53 @@ func TestLockedTablesAndTransactionsEndEachOther(t *testing.T) {
 	w.command(wire.ComResetConnection, "")
 	w.expectHeld(false)
 	w.query("HANDLER t READ NEXT")
+	w.expectOthersUndisturbed()
+}
+
+// RELEASE has the server close the connection once the transaction has ended: the client's connection ends, and no other's.
+func TestReleaseEndsTheConnectionThatAskedForIt(t *testing.T) {
+	for _, ending := range [][]string{{"BEGIN", "COMMIT RELEASE"}, {"BEGIN", "ROLLBACK RELEASE"}, {"COMMIT RELEASE"}, {"SET completion_type=RELEASE", "BEGIN", "COMMIT"}, {"SET completion_type=2", "ROLLBACK"}} {
+		w := newTwin(t, 2, twinCapabilities)
+		w.query(ending...)
+		if got, want := alive(w.via), alive(w.direct); got != want {
+			t.Errorf("%q: the connection lives on: %t, directly %t", ending, got, want)
+		}
+		expectInUse(t, w.h, 0)
+		w.expectOthersUndisturbed()
+		for range 3 {
+			expect(t, w.h.client(t), "1", "SELECT 1")
+		}
+	}
+}
+
+// alive reports whether the server still answers.
+func alive(c *wiretest.Client) bool {
+	if err := c.Send(wire.ComPing, ""); err != nil {
+		return false
+	}
+	_, err := c.Next()
+	return err == nil
+}
+
+// In a scope of its own, a variable of the transaction is for the next transaction alone, as SET TRANSACTION is.
+func TestTransactionVariablesWithoutAScopeAreForTheNextTransactionAlone(t *testing.T) {
+	w := newTwin(t, 2, twinCapabilities)
+	b := w.h.client(t)
+	exec(t, b, "CREATE TABLE b (v INT)")
+	w.query("CREATE TABLE t (v INT)", "CREATE TABLE seen (v INT) SELECT 1 v", "SET innodb_lock_wait_timeout=0")
+	for _, name := range []string{w.viaName, w.directName} {
+		c := conn(t, open(t, server.DSN(name)))
+		exec(t, c, "BEGIN")
+		exec(t, c, "UPDATE seen SET v=2")
+		defer func() { exec(t, c, "ROLLBACK") }()
+	}
+	for _, q := range []string{"SET @@tx_read_only=1", "SET @@tx_isolation='SERIALIZABLE'", "SET @@tx_isolation = 'READ-UNCOMMITTED'", "/* conn_tag:a */ SET @@TX_READ_ONLY := ON", "SET time_zone='+01:00', @@tx_read_only=1", "SET @@`tx_read_only`=1", "DO 1; SET @@tx_read_only=1"} {
+		w.doing = q + ": "
+		w.query(q, "SELECT @@tx_isolation, @@tx_read_only", "BEGIN", "SELECT v FROM seen", "INSERT INTO t(v) VALUES (4)", "COMMIT", "BEGIN", "SELECT v FROM seen", "INSERT INTO t(v) VALUES (5)", "COMMIT", "DELETE FROM t")
+		exec(t, b, "BEGIN")
+		exec(t, b, "INSERT INTO b(v) VALUES (1)")
+		exec(t, b, "COMMIT")
+		w.expectHeld(false)
+	}
 	w.expectOthersUndisturbed()
 }

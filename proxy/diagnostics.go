@@ -57,7 +57,7 @@ func (s *Session) diagnosticItem(item sqlscan.Token, about *condition) (value st
 	if about == nil {
 		switch name {
 		case "NUMBER":
-			return strconv.Itoa(len(s.residue.diagnostics)), true
+			return unsignedLiteral(len(s.residue.diagnostics)), true
 		case "ROW_COUNT":
 			return strconv.FormatInt(s.residue.rowCount, 10), true
 		}
@@ -65,7 +65,7 @@ func (s *Session) diagnosticItem(item sqlscan.Token, about *condition) (value st
 	}
 	switch name {
 	case "MYSQL_ERRNO":
-		return strconv.Itoa(int(about.code)), true
+		return unsignedLiteral(int(about.code)), true
 	case "MESSAGE_TEXT":
 		return utf8Literal(about.message), true
 	case "RETURNED_SQLSTATE":
@@ -77,6 +77,8 @@ func (s *Session) diagnosticItem(item sqlscan.Token, about *condition) (value st
 	}
 	return "", false
 }
+
+func unsignedLiteral(n int) string { return "CAST(" + strconv.Itoa(n) + " AS UNSIGNED)" }
 
 // utf8Literal is a string as the server's own messages are: in three-byte UTF-8.
 func utf8Literal(s string) string { return fmt.Sprintf("CONVERT(_utf8mb4 X'%x' USING utf8)", s) }

@@ -101,7 +101,7 @@ func (s *Session) inquire(b *backendConn, r *reply, out outcome) error {
 	if err := q.put(); err != nil {
 		return err
 	}
-	return s.readRoutines(b, r)
+	return s.readRoutines(b, r, out)
 }
 
 // put asks all questions in one write.
@@ -264,6 +264,9 @@ func (s *Session) setVariable(name, value string) {
 	switch name {
 	case "timestamp":
 		s.reply.clock = true
+		return
+	case "identity", "last_insert_id":
+		s.residue.insertIDStays(s.lease.Conn(), 0)
 		return
 	case "insert_id":
 		back = value == "0"

@@ -7,9 +7,13 @@ import (
 	"github.com/conntag/conntag/proxy/wire"
 )
 
-// maxPreparedPerBackend bounds the statements that one backend connection keeps; the server counts them all
-// together against max_prepared_stmt_count (16382 by default).
+// maxPreparedPerBackend bounds the statements that one backend connection keeps. The server counts them all together
+// against max_prepared_stmt_count (16382 by default): of that, a pool takes three quarters at most.
 const maxPreparedPerBackend = 200
+
+func preparedPerBackend(serverLimit, poolSize int) int {
+	return min(maxPreparedPerBackend, max(1, serverLimit/4*3/poolSize))
+}
 
 // backendStmt is a statement as one backend connection knows it.
 type backendStmt struct {
@@ -21,6 +25,7 @@ type backendStmt struct {
 
 // preparedCache is the prepared statements of one backend connection by their key, least recently used last.
 type preparedCache struct {
+	limit  int
 	byKey  map[string]*backendStmt
 	recent list.List
 }
@@ -36,7 +41,7 @@ func (c *preparedCache) get(key string) *backendStmt {
 // put adds a statement and returns the one that has to go for it: an older twin, or the least recently used.
 func (c *preparedCache) put(key string, id uint32) (st, evicted *backendStmt) {
 	evicted = c.byKey[key]
-	if evicted == nil && len(c.byKey) >= maxPreparedPerBackend {
+	if evicted == nil && len(c.byKey) >= c.limit {
 		evicted = c.recent.Back().Value.(*backendStmt)
 	}
 	if evicted != nil {

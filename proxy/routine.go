@@ -17,7 +17,7 @@ const maxRoutines = 16
 // reports, leaves the session pinned.
 //
 // Bodies are read anew for each CALL: that costs a round trip, while a cache would not notice that a body was replaced.
-func (s *Session) readRoutines(b *backendConn, r *reply) error {
+func (s *Session) readRoutines(b *backendConn, r *reply, out outcome) error {
 	var names []string
 	for _, e := range s.job.effects {
 		if e.kind == effectCall {
@@ -48,7 +48,7 @@ func (s *Session) readRoutines(b *backendConn, r *reply) error {
 				names = append(names, name)
 			}
 		}
-		clean = body.clean && len(names) <= maxRoutines
+		clean = (body.clean || i == 0 && body.missing && out.code == codeNoSuchRoutine) && len(names) <= maxRoutines
 	}
 	s.state.held.procedure = !clean
 	s.state.pinWhile(attribution.Procedure, !clean)
@@ -86,8 +86,11 @@ func inSchema(schema, name string) string {
 	return name
 }
 
+const codeNoSuchRoutine = 1305
+
 // body is what a stored procedure may do to the session.
 type body struct {
+	missing bool // there is no such procedure, or it is not for this user's eyes
 	clean   bool // nothing but effects and calls, as far as no tracker reports it
 	effects []effect
 	calls   []string // the procedures it calls
@@ -101,6 +104,9 @@ func (s *Session) routine(b *backendConn, name string) (body, error) {
 	results, err := b.ask(internalTimeout, queryCommand("SHOW CREATE PROCEDURE "+quoteName(schema)+"."+quoteName(routine)))
 	if results == nil {
 		return body{}, err
+	}
+	if e := asServerError(err); e != nil && e.Code == codeNoSuchRoutine {
+		return body{missing: true}, nil
 	}
 	const mode, text = 1, 2 // columns
 	created := results[0].text(text)

@@ -43,6 +43,7 @@ type Server struct {
 	ledger      *attribution.Ledger
 	keysFor     []string // which tags name the caller
 	waitTimeout time.Duration
+	poolSize    int
 	schemas     schemaCache
 
 	ctx      context.Context // ends when sessions must
@@ -93,7 +94,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.ledger = attribution.NewLedger(o.Attribution)
 	s.keysFor = o.Attribution.Keys
-	s.waitTimeout = o.Pool.WaitTimeout
+	s.waitTimeout, s.poolSize = o.Pool.WaitTimeout, o.Pool.Size
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.sessions.byID = map[uint32]*Session{}
 	s.hangups.start()
@@ -115,6 +116,7 @@ func (s *Server) dial(ctx context.Context, k kind) (*backendConn, error) {
 		return nil, err
 	}
 	b.settings = s.freshSettings()
+	b.stmts.limit = preparedPerBackend(s.backend.server.Load().maxPrepared, s.poolSize)
 	return b, nil
 }
 

@@ -28,6 +28,7 @@ type serverInfo struct {
 	trackers    *sessionTrackers
 	fallback    charset // what the server takes for an id it does not know
 	waitTimeout time.Duration
+	maxPrepared int // statements, of all connections together
 }
 
 // charset is the state that a login's collation id stands for.
@@ -44,7 +45,7 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 		refused:      map[byte]string{},
 	}
 	r, err := c.Execute("SELECT @@global.max_allowed_packet, @@global.character_set_client, @@global.collation_connection, @@global.sql_mode, @@global.autocommit, " +
-		trackersQuery("global") + ", @@global.wait_timeout")
+		trackersQuery("global") + ", @@global.wait_timeout, @@global.max_prepared_stmt_count")
 	if err != nil {
 		return nil, fmt.Errorf("read server variables: %w", err)
 	}
@@ -72,11 +73,17 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 		return nil, fmt.Errorf("read session trackers: %w", err)
 	}
 	info.trackers = parseTrackers(strings.Clone(chosen))
+	if count, err := r.GetInt(0, 7); err == nil {
+		info.maxPrepared = int(count)
+	}
 	if seconds, err := r.GetInt(0, 6); err == nil {
 		info.waitTimeout = time.Duration(seconds) * time.Second
 	}
 	if r, err = c.Execute("SELECT id, collation_name, character_set_name, is_default FROM information_schema.collations WHERE id BETWEEN 1 AND 255"); err != nil {
 		return nil, fmt.Errorf("read collations: %w", err)
+	}
+	if info.isMariaDB() {
+		info.refused[filenameCollation] = "filename" // which the server has and does not list
 	}
 	for i := range r.Values {
 		id, err1 := r.GetInt(i, 0)
@@ -96,6 +103,8 @@ func readServerInfo(c *client.Conn, g *wire.Greeting) (*serverInfo, error) {
 	}
 	return info, nil
 }
+
+const filenameCollation = 17
 
 // refuse is what a server answers a login with a collation that no client may have.
 func (i *serverInfo) refuse(collation byte) *wire.ServerError {

@@ -136,12 +136,23 @@ func (s *Session) stmtExecute(cmd command) error {
 	if !ok {
 		return err
 	}
-	if stmt.types == "" && omitsTypes(cmd, stmt) {
+	switch {
+	case stmt.types != "" || !omitsTypes(cmd, stmt):
+		s.job.framed = bindTypes(cmd, stmt, known)
+	case !allNull(cmd, stmt): // NULL needs no type
 		err := s.refuse(errNoTypes)
 		s.rest()
 		return err
+	case known.types != "": // another session's, by which the server would go
+		b := s.lease.Conn()
+		b.stmts.remove(known)
+		if _, err := b.Write(closeStmt(known.id)); err != nil {
+			return s.lost(err, false)
+		}
+		if known, ok, err = s.backendStmt(stmt); !ok {
+			return err
+		}
 	}
-	s.job.framed = bindTypes(cmd, stmt, known)
 	binary.LittleEndian.PutUint32(s.job.framed[wire.HeaderLen+1:], known.id)
 	return s.exchange()
 }
@@ -185,6 +196,16 @@ func (s *Session) backendStmt(stmt *preparedStmt) (known *backendStmt, ok bool, 
 func omitsTypes(cmd command, stmt *preparedStmt) bool {
 	flag := stmtHeader + 5 + (stmt.params+7)/8
 	return stmt.params > 0 && len(cmd.payload) > flag && cmd.payload[flag] == 0
+}
+
+// allNull reports whether every parameter of an execute is NULL.
+func allNull(cmd command, stmt *preparedStmt) bool {
+	for i := range stmt.params {
+		if cmd.payload[stmtHeader+5+i/8]>>(i%8)&1 == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // bindTypes returns the execute as this backend connection needs it: a client binds parameter types once and leaves
